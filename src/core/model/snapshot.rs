@@ -1,0 +1,130 @@
+//! What is published after a poll: everything a renderer needs, immutable.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::core::catalog::{Lane, Source};
+use crate::core::model::facts::{DeviceFacts, Skipped};
+use crate::core::model::outcome::FaultReason;
+use crate::core::model::time::BootTime;
+use crate::core::wire::Slot;
+
+/// The newest state of everything, as of `at`.
+#[derive(Debug, Clone, Default)]
+pub struct Snapshot {
+    /// When it was put together.
+    pub at: BootTime,
+    /// Wall time of `at`, seconds since 1970 with fraction; only for documents.
+    pub wall_seconds: f64,
+    /// Devices that are read, ordered by name.
+    pub devices: Vec<Arc<DeviceView>>,
+    /// Devices that are not.
+    pub skipped: Vec<Skipped>,
+    /// Health of each source, ordered.
+    pub sources: Vec<SourceView>,
+    /// The daemon itself; renewed on the slow lane.
+    pub own: Arc<Own>,
+}
+
+/// One device with the newest state of each of its slots.
+#[derive(Debug)]
+pub struct DeviceView {
+    /// What the device is.
+    pub facts: Arc<DeviceFacts>,
+    /// What is read from it; shared with the history.
+    pub slots: Arc<[Slot]>,
+    /// State of `slots`, same order and length.
+    pub states: Vec<SlotState>,
+}
+
+/// The newest state of one slot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SlotState {
+    /// Current. For a counter: `value` is our own reset-free sum, before the row's scale.
+    Current {
+        /// The value.
+        value: u64,
+        /// The counter stands at its top and says nothing any more.
+        saturated: bool,
+        /// When it was read.
+        at: BootTime,
+    },
+    /// Read, and the kernel has nothing to say.
+    Absent,
+    /// The newest attempt failed.
+    Fault(FaultReason),
+    /// Too old to be shown, or never read.
+    NotCurrent,
+}
+
+/// Health of one source.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SourceView {
+    /// Which.
+    pub source: Source,
+    /// Whether its newest pass over every device came back with at least one value and without a
+    /// stall; `None` before the first pass, or when there is nothing for it to read.
+    pub success: Option<bool>,
+    /// When its newest pass ended.
+    pub ended: Option<BootTime>,
+    /// How long the newest pass took, summed over devices.
+    pub duration: Duration,
+    /// Actual interval of its fastest lane.
+    pub interval: Duration,
+    /// A read of it hangs now.
+    pub stalled: bool,
+    /// Polls that found a device still busy.
+    pub overruns: u64,
+    /// Times its reader was started again.
+    pub restarts: u64,
+    /// Readers given up in the kernel.
+    pub abandoned: u64,
+    /// Failed reads by reason.
+    pub faults: BTreeMap<FaultReason, u64>,
+    /// Actual intervals by lane.
+    pub lanes: BTreeMap<Lane, Duration>,
+}
+
+/// What the daemon knows of itself and the host it is on.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Own {
+    /// The host.
+    pub host: HostFacts,
+    /// Our processes: `daemon`, `reader-nic`.
+    pub processes: Vec<ProcessView>,
+    /// Configuration problems that were answered with a default.
+    pub config_problems: u64,
+}
+
+/// Facts of the host, as far as they are known.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct HostFacts {
+    /// Its name.
+    pub hostname: Option<String>,
+    /// Kernel release.
+    pub kernel: Option<String>,
+    /// Distribution, as `os-release` names it.
+    pub os: Option<String>,
+    /// Logical CPUs.
+    pub cpus: Option<u32>,
+    /// Memory, bytes.
+    pub memory_bytes: Option<u64>,
+    /// Seconds since boot when the snapshot was put together are `Snapshot::at`; this names the boot.
+    pub boot_id: Option<String>,
+}
+
+/// One of our processes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ProcessView {
+    /// `daemon` or the reader's name.
+    pub process: &'static str,
+    /// Proportional set size (`smaps_rollup`), bytes.
+    pub pss_bytes: Option<u64>,
+    /// User and system time, seconds.
+    pub cpu_seconds: Option<f64>,
+    /// Open descriptors.
+    pub open_fds: Option<u64>,
+    /// Start, seconds since 1970.
+    pub start_seconds: Option<f64>,
+}

@@ -1,0 +1,1 @@
+//! A snapshot shown: text exposition, JSON documents, page.

@@ -1,0 +1,3 @@
+//! Polls through reader children, keeps histories, publishes snapshots and serves them.
+
+pub mod config;

@@ -1,0 +1,7 @@
+//! The `railwatch` binary.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    ExitCode::SUCCESS
+}
