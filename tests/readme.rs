@@ -6,6 +6,11 @@
     clippy::disallowed_methods,
     reason = "a test starts what the reader would start"
 )]
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test ends at the first surprise"
+)]
 
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -48,7 +53,9 @@ struct Group(Child);
 
 impl Drop for Group {
     fn drop(&mut self) {
-        let pid = i32::try_from(self.0.id()).ok().and_then(rustix::process::Pid::from_raw);
+        let pid = i32::try_from(self.0.id())
+            .ok()
+            .and_then(rustix::process::Pid::from_raw);
         if let Some(pid) = pid {
             rustix::process::kill_process_group(pid, rustix::process::Signal::TERM).unwrap();
         }
