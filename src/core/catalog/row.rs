@@ -151,11 +151,12 @@ pub enum Form {
     StateId,
     /// `400 Gb/sec (4X NDR)` → bytes per second. Absent unless the port's `state` is ACTIVE.
     Rate,
-    /// Mb/s, where -1 or 4294967295 is "unknown" → absent; scale makes it bytes per second.
+    /// Mb/s, where 0 and -1 in any width are "unknown" → absent; scale makes it bytes per second.
+    /// A read that fails with EINVAL is absent (netdev that is down).
     NetSpeed,
     /// `16.0 GT/s PCIe` → transfers per second per lane; `Unknown` → absent.
     PcieSpeed,
-    /// Decimal lanes; 0 and 255 are "unknown" → absent.
+    /// Decimal lanes; 0, 63 and 255 are "unknown" → absent.
     PcieWidth,
     /// `1` or `0`; a read that fails with EINVAL is absent (carrier of a netdev that is down).
     Flag,
