@@ -1,1 +1,3 @@
 //! A snapshot shown: text exposition, JSON documents, page.
+
+pub mod families;
