@@ -4,4 +4,4 @@ mod entry;
 pub mod families;
 pub mod metrics;
 pub mod node;
-//pub mod page;
+pub mod page;

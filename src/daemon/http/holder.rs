@@ -83,7 +83,10 @@ fn holds(descriptors: &Path, inodes: &[String], left: &mut usize) -> bool {
         }
         *left = left.saturating_sub(1);
         let target = fs::read_link(entry.path()).unwrap_or_default();
-        if inodes.iter().any(|inode| target.as_os_str() == inode.as_str()) {
+        if inodes
+            .iter()
+            .any(|inode| target.as_os_str() == inode.as_str())
+        {
             return true;
         }
     }
