@@ -9,11 +9,11 @@ mod server;
 
 use std::io::{Read, Write};
 use std::os::unix::fs::PermissionsExt;
-use std::os::unix::net::UnixStream;
+use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use client::{Client, ask, get, unpack};
+use client::{Client, ask, get, over_socket, unpack};
 use railwatch::daemon::config::Web;
 use railwatch::daemon::http::ServeError;
 use server::{Server, until, web};
@@ -379,6 +379,23 @@ fn the_node_document_tells_what_is_known_and_nothing_else() {
 }
 
 #[test]
+fn a_reload_that_hangs_holds_nobody_back() {
+    let mut server = Server::with_snapshot(Web {
+        request_timeout: Duration::from_millis(300),
+        ..web()
+    });
+    let path = server.handle().socket().unwrap().to_owned();
+    let answers = [(); 3].map(|()| over_socket(&path, "POST", "/api/v1/reload"));
+    assert_eq!(
+        answers.each_ref().map(|answer| answer.status),
+        [200, 422, 503]
+    );
+    assert_eq!(answers[2].text(), "the answer took too long\n");
+    assert_eq!(get(server.address(), "/metrics").status, 200);
+    server.stop(Duration::from_secs(20));
+}
+
+#[test]
 fn a_reload_comes_in_over_the_socket_alone() {
     let server = Server::with_snapshot(web());
     for method in ["POST", "GET"] {
@@ -395,25 +412,18 @@ fn a_reload_comes_in_over_the_socket_alone() {
     let path = server.handle().socket().unwrap().to_owned();
     let mode = std::fs::metadata(&path).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o660);
-    let over_socket = |method: &str, target: &str| {
-        let mut client = Client {
-            stream: UnixStream::connect(&path).unwrap(),
-        };
-        client.send(method, target, "Content-Length: 0\r\n");
-        client.answer()
-    };
-    let done = over_socket("POST", "/api/v1/reload");
+    let done = over_socket(&path, "POST", "/api/v1/reload");
     assert_eq!(
         (done.status, done.text().as_str()),
         (200, "reloaded: 0 changes\n")
     );
-    let refused = over_socket("POST", "/api/v1/reload");
+    let refused = over_socket(&path, "POST", "/api/v1/reload");
     assert_eq!(
         (refused.status, refused.text().as_str()),
         (422, "kept: line 3 is wrong\n")
     );
-    assert_eq!(over_socket("GET", "/api/v1/reload").status, 405);
-    assert_eq!(over_socket("GET", "/metrics").status, 200);
+    assert_eq!(over_socket(&path, "GET", "/api/v1/reload").status, 405);
+    assert_eq!(over_socket(&path, "GET", "/metrics").status, 200);
     assert_eq!(server.reloads(), 2);
 }
 
@@ -451,7 +461,7 @@ fn stopping_cuts_who_does_not_leave() {
 
 #[test]
 fn without_its_socket_the_server_runs_on() {
-    let server = Server::start_in(web(), std::path::Path::new("/proc/nowhere")).unwrap();
+    let server = Server::start_in(web(), Path::new("/proc/nowhere")).unwrap();
     server.publish();
     assert_eq!(server.handle().socket(), None);
     assert_eq!(get(server.address(), "/metrics").status, 200);

@@ -3,6 +3,7 @@
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::os::unix::net::UnixStream;
+use std::path::Path;
 use std::time::Duration;
 
 /// No test waits longer for one answer.
@@ -116,6 +117,14 @@ pub(crate) fn ask(address: SocketAddr, method: &str, path: &str, headers: &str) 
     let mut client = Client::connect(address);
     client.send(method, path, headers);
     client.answer_to(method)
+}
+
+pub(crate) fn over_socket(path: &Path, method: &str, target: &str) -> Answer {
+    let mut client = Client {
+        stream: UnixStream::connect(path).unwrap(),
+    };
+    client.send(method, target, "Content-Length: 0\r\n");
+    client.answer()
 }
 
 pub(crate) fn get(address: SocketAddr, path: &str) -> Answer {

@@ -87,6 +87,8 @@ impl Door {
             };
             let stream = match accepted {
                 Ok(stream) => stream,
+                // The client was gone before it was accepted.
+                Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => continue,
                 Err(error) => {
                     tracing::debug!(%error, "cannot accept a connection");
                     tokio::time::sleep(ACCEPT_PAUSE).await;
@@ -163,7 +165,9 @@ impl Listener {
             Self::Tcp(listener) => {
                 let (stream, _) = listener.accept().await?;
                 // An answer is one write; waiting to fill a segment would only cost the scraper.
-                stream.set_nodelay(true)?;
+                if let Err(error) = stream.set_nodelay(true) {
+                    tracing::debug!(%error, "cannot set TCP_NODELAY");
+                }
                 Ok(Stream::Tcp(stream))
             }
             Self::Local(listener) => {

@@ -93,6 +93,7 @@ pub(super) fn router(app: &Arc<App>, way: Way) -> Router {
             too_late,
             app.request_timeout,
         ))
+        .layer(middleware::map_response(with_reason))
         .layer(CatchPanicLayer::custom(panicked))
         .layer(middleware::map_response(with_security_headers))
         .with_state(Arc::clone(app))
@@ -227,6 +228,16 @@ async fn bounded_target(request: Request, next: Next) -> Response {
         return text(StatusCode::URI_TOO_LONG, "the path is too long".to_owned());
     }
     next.run(request).await
+}
+
+/// The timeout layer's answer is empty.
+async fn with_reason(answer: Response) -> Response {
+    let told = answer.headers().contains_key(header::CONTENT_TYPE);
+    if told || answer.status() != StatusCode::SERVICE_UNAVAILABLE {
+        return answer;
+    }
+    let line = "the answer took too long";
+    text(StatusCode::SERVICE_UNAVAILABLE, line.to_owned())
 }
 
 async fn with_security_headers(mut answer: Response) -> Response {

@@ -112,8 +112,9 @@ impl<S> Timed<S> {
             }
             Poll::Ready(error) => Poll::Ready(error),
             Poll::Pending => {
-                if self.deadline.is_none() {
-                    self.deadline = Some(Instant::now() + self.limits.answer);
+                // An answer in several parts may have been flushed in between.
+                if self.deadline.is_none() || self.stage == Stage::Idle {
+                    self.enter(Stage::Answer { begun: true }, self.limits.answer);
                 }
                 self.wait(cx)
             }
