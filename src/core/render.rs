@@ -1,3 +1,7 @@
 //! A snapshot shown: text exposition, JSON documents, page.
 
+mod entry;
 pub mod families;
+pub mod metrics;
+pub mod node;
+pub mod page;

@@ -20,6 +20,18 @@ pub fn transfers_per_second_from_tenth_gigatransfers(tenths: u64) -> Option<u64>
     tenths.checked_mul(100_000_000)
 }
 
+/// Bytes per second → Gb/s, as vendors name links; for people only.
+#[must_use]
+pub fn gigabits_per_second(bytes_per_second: u64) -> f64 {
+    float(bytes_per_second) / 125_000_000.0
+}
+
+/// Transfers per second → GT/s, as the PCIe specification names links; for people only.
+#[must_use]
+pub fn gigatransfers_per_second(transfers_per_second: u64) -> f64 {
+    float(transfers_per_second) / 1e9
+}
+
 /// A counter as the text format's float; above 2^53 it is rounded to the nearest float.
 #[must_use]
 #[expect(
