@@ -3,6 +3,9 @@
 //! Paths are relative and start with `sys/` or `proc/`, as in a capture. They never leave the
 //! tree: a symlink that points outside resolves beneath the root or fails.
 
+pub mod live;
+mod rooted;
+
 use std::fmt::Debug;
 
 use crate::core::model::outcome::FaultReason;
@@ -24,6 +27,12 @@ pub trait Tree: Debug + Send + Sync {
     /// The path with every symlink resolved, e.g. `sys/class/net/eth0/device` →
     /// `sys/devices/pci0000:00/0000:00:03.0`.
     fn resolve(&self, path: &str) -> Result<String, FaultReason>;
+
+    /// Whether handles stay good from poll to poll. A captured directory is read anew each time, as
+    /// an editor replaces files.
+    fn keeps(&self) -> bool {
+        true
+    }
 
     /// Whether something is there; a directory that may not be looked into is not there.
     fn exists(&self, path: &str) -> bool {

@@ -1,0 +1,121 @@
+//! Files beneath one directory: nothing resolves outside it, whatever links say.
+
+use std::ffi::CString;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::path::Path;
+
+use rustix::fs::{Dir, FileType, Mode, OFlags, ResolveFlags, fstat, open, openat2, readlinkat};
+use rustix::io::Errno;
+
+use crate::core::model::outcome::FaultReason;
+use crate::host::errno::reason;
+use crate::host::tree::Handle;
+
+/// Names taken from one directory; a class directory of a real host has a few hundred.
+const NAMES: usize = 1 << 16;
+
+/// A directory whose links resolve beneath it (`openat2`, Linux 5.6).
+#[derive(Debug)]
+pub(super) struct Rooted {
+    root: OwnedFd,
+    /// The root's own path as the kernel spells it, to be cut off resolved paths.
+    own_path: String,
+}
+
+impl Rooted {
+    /// Opens the root.
+    pub(super) fn open(root: &Path) -> Result<Self, Errno> {
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let root = open(root, flags, Mode::empty())?;
+        let own_path = path_of(&root).map_err(|_| Errno::NOENT)?;
+        Ok(Self { root, own_path })
+    }
+
+    fn at(&self, path: &str, flags: OFlags) -> Result<OwnedFd, FaultReason> {
+        // Magic links (/proc/<pid>/fd) lead anywhere; real trees have none below a device.
+        let beneath = ResolveFlags::IN_ROOT | ResolveFlags::NO_MAGICLINKS;
+        let path = if path.is_empty() { "." } else { path };
+        openat2(&self.root, path, flags | OFlags::CLOEXEC, Mode::empty(), beneath).map_err(reason)
+    }
+
+    /// Opens a regular file for reading. FIFOs, sockets and device nodes are never opened.
+    pub(super) fn file(&self, path: &str) -> Result<File, FaultReason> {
+        let fd = self.at(path, OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY)?;
+        Ok(File(fd))
+    }
+
+    /// What kind of thing is there, without opening it.
+    pub(super) fn kind(&self, path: &str) -> Result<FileType, FaultReason> {
+        let fd = self.at(path, OFlags::PATH)?;
+        Ok(FileType::from_raw_mode(fstat(&fd).map_err(reason)?.st_mode))
+    }
+
+    /// Sorted names; names that are no UTF-8 cannot be sysfs's and are left out.
+    pub(super) fn list(&self, path: &str) -> Result<Vec<String>, FaultReason> {
+        let fd = self.at(path, OFlags::RDONLY | OFlags::DIRECTORY)?;
+        let mut names = Vec::new();
+        for entry in Dir::new(fd).map_err(reason)?.take(NAMES) {
+            let entry = entry.map_err(reason)?;
+            if let Ok(name) = entry.file_name().to_str()
+                && !matches!(name, "." | "..")
+            {
+                names.push(name.to_owned());
+            }
+        }
+        names.sort_unstable();
+        Ok(names)
+    }
+
+    /// A link's target as written.
+    pub(super) fn link(&self, path: &str) -> Result<String, FaultReason> {
+        let fd = self.at(path, OFlags::PATH | OFlags::NOFOLLOW)?;
+        text(readlinkat(&fd, "", Vec::new()).map_err(reason)?)
+    }
+
+    /// The path beneath the root with every link followed.
+    pub(super) fn resolve(&self, path: &str) -> Result<String, FaultReason> {
+        let full = path_of(&self.at(path, OFlags::PATH)?)?;
+        let beneath = full.strip_prefix(&self.own_path).ok_or(FaultReason::NotExposed)?;
+        Ok(beneath.trim_start_matches('/').to_owned())
+    }
+}
+
+/// A file that is open.
+#[derive(Debug)]
+pub(super) struct File(OwnedFd);
+
+impl Handle for File {
+    fn read(&mut self, buffer: &mut [u8]) -> Result<usize, FaultReason> {
+        rustix::io::pread(&self.0, buffer, 0).map_err(reason)
+    }
+}
+
+impl File {
+    /// Reads to the end, at most `limit` bytes.
+    pub(super) fn all(&self, limit: usize) -> Result<Vec<u8>, FaultReason> {
+        let mut bytes = vec![0; limit.saturating_add(1)];
+        let mut filled = 0;
+        while let Some(rest) = bytes.get_mut(filled..).filter(|rest| !rest.is_empty()) {
+            let offset = u64::try_from(filled).unwrap_or(u64::MAX);
+            match rustix::io::pread(&self.0, rest, offset).map_err(reason)? {
+                0 => break,
+                count => filled = filled.saturating_add(count),
+            }
+        }
+        if filled > limit {
+            return Err(FaultReason::TooLong);
+        }
+        bytes.truncate(filled);
+        Ok(bytes)
+    }
+}
+
+/// Where a descriptor points, as the kernel spells it.
+fn path_of(fd: &OwnedFd) -> Result<String, FaultReason> {
+    let link = format!("/proc/self/fd/{}", fd.as_raw_fd());
+    text(rustix::fs::readlink(link, Vec::new()).map_err(reason)?)
+}
+
+fn text(bytes: CString) -> Result<String, FaultReason> {
+    bytes.into_string().map_err(|_| FaultReason::NotUtf8)
+}
