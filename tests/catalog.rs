@@ -379,6 +379,28 @@ fn counters_of_a_switchdev_function_are_found_at_the_device() {
 }
 
 #[test]
+fn what_a_port_counts_is_not_counted_again_at_the_device() {
+    let both = having(&[
+        "hw_counters/rq_num_oos",
+        "hw_counters/num_cqovf",
+        "current_link_speed",
+    ]);
+    let mlx4 = Some(Driver::Mlx4);
+    let ports = catalog::choose(mlx4, At::Port, &both);
+    let device = catalog::choose_at_device(mlx4, &ports, &both);
+    let metrics: Vec<&str> = device.iter().map(|spelling| spelling.of.metric).collect();
+    assert_eq!(ports.len(), 1);
+    assert_eq!(
+        metrics,
+        [
+            "railwatch_rdma_cq_overflows_total",
+            "railwatch_pcie_link_speed_transfers_per_second"
+        ]
+    );
+    assert_eq!(catalog::choose_at_device(mlx4, &[], &both).len(), 3);
+}
+
+#[test]
 fn what_the_catalog_names_is_no_raw_counter() {
     let mlx5 = Some(Driver::Mlx5);
     let irdma = Some(Driver::Irdma);
@@ -408,9 +430,7 @@ fn eight_nics_leave_room_in_the_budget_of_series() {
         })
     };
     let port = everything(At::Port);
-    let of_device_alone = everything(At::Device)
-        .into_iter()
-        .filter(|spelling| port.iter().all(|other| other.row != spelling.row));
+    let of_device_alone = catalog::choose_at_device(Some(Driver::Mlx5), &port, &|_| true);
     let series: Vec<Spelling> = port
         .iter()
         .copied()
