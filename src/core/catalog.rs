@@ -113,7 +113,7 @@ fn candidates(row: u16, of: &'static Row, driver: Option<Driver>, at: At) -> Vec
         .collect()
 }
 
-/// What a place of a device has: of each row the first candidate that `exists`.
+/// What a port or netdev has: of each row the first candidate that `exists`.
 ///
 /// Where a `counters` directory holds any of the standard counters that every kernel shows there,
 /// those that are missing are chosen too, so that reading them tells so.
@@ -138,6 +138,19 @@ pub fn choose(driver: Option<Driver>, at: At, exists: &dyn Fn(File) -> bool) -> 
                 .copied()
         })
         .collect()
+}
+
+/// What the device as a whole has: the files of its PCI function, and of its own counters those
+/// whose row none of its ports has.
+#[must_use]
+pub fn choose_at_device(
+    driver: Option<Driver>,
+    at_ports: &[Spelling],
+    exists: &dyn Fn(File) -> bool,
+) -> Vec<Spelling> {
+    let mut chosen = choose(driver, At::Device, exists);
+    chosen.retain(|spelling| at_ports.iter().all(|other| other.row != spelling.row));
+    chosen
 }
 
 /// Whether a file of a `counters` or `hw_counters` directory is in the catalog for this driver, so

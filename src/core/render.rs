@@ -3,5 +3,6 @@
 mod entry;
 pub mod families;
 pub mod metrics;
+pub mod metrics_doc;
 pub mod node;
 pub mod page;

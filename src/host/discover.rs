@@ -38,18 +38,28 @@ struct Facts<'a> {
 
 impl<'a> Facts<'a> {
     fn new(tree: &'a dyn Tree) -> Self {
-        Self { tree, faults: Vec::new() }
+        Self {
+            tree,
+            faults: Vec::new(),
+        }
     }
 
     /// The text of a file; `None` if it is not there, empty or faulty. A file that is missing is
     /// no fault: which ones a driver has differs.
     fn text(&mut self, path: &str) -> Option<String> {
-        let read = self.tree.read(path, FACT_BYTES).and_then(|bytes| parse::text(&bytes, FACT_CHARS));
+        let read = self
+            .tree
+            .read(path, FACT_BYTES)
+            .and_then(|bytes| parse::text(&bytes, FACT_CHARS));
         self.kept(path, read).filter(|text| !text.is_empty())
     }
 
     /// As [`Self::text`], put through a parser.
-    fn parsed<T>(&mut self, path: &str, parse: impl Fn(&str) -> Result<T, FaultReason>) -> Option<T> {
+    fn parsed<T>(
+        &mut self,
+        path: &str,
+        parse: impl Fn(&str) -> Result<T, FaultReason>,
+    ) -> Option<T> {
         let text = self.text(path)?;
         self.kept(path, parse(&text))
     }
@@ -59,7 +69,10 @@ impl<'a> Facts<'a> {
             Ok(value) => Some(value),
             Err(FaultReason::NotExposed) => None,
             Err(reason) => {
-                self.faults.push(FactFault { what: path.to_owned(), reason });
+                self.faults.push(FactFault {
+                    what: path.to_owned(),
+                    reason,
+                });
                 None
             }
         }

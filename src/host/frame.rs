@@ -72,7 +72,12 @@ pub fn read<T: DeserializeOwned>(
     match fill(pipe, &mut length)? {
         0 => return Ok(None),
         LENGTH => {}
-        got => return Err(FrameError::Short { got, wanted: LENGTH }),
+        got => {
+            return Err(FrameError::Short {
+                got,
+                wanted: LENGTH,
+            });
+        }
     }
     let wanted = usize::try_from(u32::from_le_bytes(length)).unwrap_or(usize::MAX);
     if wanted > FRAME_LIMIT {
@@ -110,7 +115,10 @@ mod tests {
     use crate::core::wire::Request;
 
     fn poll() -> Request {
-        Request::Poll { seq: 7, lanes: LaneSet::all() }
+        Request::Poll {
+            seq: 7,
+            lanes: LaneSet::all(),
+        }
     }
 
     #[test]
@@ -119,8 +127,14 @@ mod tests {
         write(&mut pipe, &poll()).unwrap();
         write(&mut pipe, &poll()).unwrap();
         let (mut pipe, mut buffer) = (pipe.as_slice(), Vec::new());
-        assert_eq!(read::<Request>(&mut pipe, &mut buffer).unwrap(), Some(poll()));
-        assert_eq!(read::<Request>(&mut pipe, &mut buffer).unwrap(), Some(poll()));
+        assert_eq!(
+            read::<Request>(&mut pipe, &mut buffer).unwrap(),
+            Some(poll())
+        );
+        assert_eq!(
+            read::<Request>(&mut pipe, &mut buffer).unwrap(),
+            Some(poll())
+        );
         assert_eq!(read::<Request>(&mut pipe, &mut buffer).unwrap(), None);
     }
 
@@ -130,7 +144,10 @@ mod tests {
         for length in 1..frame.len() {
             let mut pipe = &frame[..length];
             let error = read::<Request>(&mut pipe, &mut Vec::new()).unwrap_err();
-            assert!(matches!(error, FrameError::Short { .. }), "{length}: {error}");
+            assert!(
+                matches!(error, FrameError::Short { .. }),
+                "{length}: {error}"
+            );
         }
     }
 

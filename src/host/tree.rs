@@ -3,6 +3,7 @@
 //! Paths are relative and start with `sys/` or `proc/`, as in a capture. They never leave the
 //! tree: a symlink that points outside resolves beneath the root or fails.
 
+pub mod captured;
 pub mod live;
 mod rooted;
 

@@ -35,7 +35,7 @@ pub(super) const ROWS: &[Row] = &[
     Row {
         metric: "railwatch_port_transmit_bytes_total",
         unit: Unit::Bytes,
-        help: "Bytes sent by the port: all of them on InfiniBand, RDMA traffic of this function on Ethernet",
+        help: "Bytes sent through the RDMA port; on mlx5 and on Ethernet those of this function alone",
         concept: Some("rdma_transmit_bytes"),
         yields_to: Some("railwatch_rdma_transmit_bytes_total"),
         entries: &[
@@ -51,7 +51,7 @@ pub(super) const ROWS: &[Row] = &[
     Row {
         metric: "railwatch_port_receive_bytes_total",
         unit: Unit::Bytes,
-        help: "Bytes received by the port: all of them on InfiniBand, RDMA traffic of this function on Ethernet",
+        help: "Bytes received through the RDMA port; on mlx5 and on Ethernet those of this function alone",
         concept: Some("rdma_receive_bytes"),
         yields_to: Some("railwatch_rdma_receive_bytes_total"),
         entries: &[
@@ -67,7 +67,7 @@ pub(super) const ROWS: &[Row] = &[
     Row {
         metric: "railwatch_port_transmit_packets_total",
         unit: Unit::Packets,
-        help: "Packets sent by the port: all of them on InfiniBand, RDMA traffic of this function on Ethernet",
+        help: "Packets sent through the RDMA port; on mlx5 and on Ethernet those of this function alone",
         concept: Some("rdma_transmit_packets"),
         yields_to: Some("railwatch_rdma_transmit_packets_total"),
         entries: &[
@@ -83,7 +83,7 @@ pub(super) const ROWS: &[Row] = &[
     Row {
         metric: "railwatch_port_receive_packets_total",
         unit: Unit::Packets,
-        help: "Packets received by the port: all of them on InfiniBand, RDMA traffic of this function on Ethernet",
+        help: "Packets received through the RDMA port; on mlx5 and on Ethernet those of this function alone",
         concept: Some("rdma_receive_packets"),
         yields_to: Some("railwatch_rdma_receive_packets_total"),
         entries: &[

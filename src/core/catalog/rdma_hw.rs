@@ -30,6 +30,7 @@ pub(super) const ROWS: &[Row] = &[
         concept: Some("rdma_receive_bytes"),
         entries: &[
             bnxt("rx_roce_good_bytes"),
+            bnxt("rx_roce_only_bytes"),
             bnxt_dma("rx_bytes"),
             efa("rx_bytes"),
             rxe("rcvd_bytes"),

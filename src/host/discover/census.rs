@@ -58,15 +58,21 @@ pub fn shape(tree: &dyn Tree) -> Shape {
         };
         names.into_iter().filter_map(place).collect()
     };
-    Shape { rdma: placed(INFINIBAND), net: placed(NET) }
+    Shape {
+        rdma: placed(INFINIBAND),
+        net: placed(NET),
+    }
 }
 
 /// Groups what [`shape`] found into devices.
 #[must_use]
 pub fn census(tree: &dyn Tree, shape: &Shape) -> Census {
     let mut found: BTreeMap<String, Located> = BTreeMap::new();
-    let functions: Vec<Option<String>> =
-        shape.rdma.iter().map(|(name, _)| function(tree, &format!("{INFINIBAND}/{name}"))).collect();
+    let functions: Vec<Option<String>> = shape
+        .rdma
+        .iter()
+        .map(|(name, _)| function(tree, &format!("{INFINIBAND}/{name}")))
+        .collect();
     for ((name, path), function) in shape.rdma.iter().zip(&functions) {
         let shared = functions.iter().filter(|other| *other == function).count() > 1;
         let key = match function {
@@ -82,7 +88,10 @@ pub fn census(tree: &dyn Tree, shape: &Shape) -> Census {
         place_netdev(tree, &mut found, name, path);
     }
     let slots = slots(tree);
-    let mut census = Census { devices: found.into_values().collect(), skipped: Vec::new() };
+    let mut census = Census {
+        devices: found.into_values().collect(),
+        skipped: Vec::new(),
+    };
     for device in &mut census.devices {
         let address = device.function.as_deref().and_then(pci_address);
         device.slot = address.and_then(|address| slots.get(&slot_of(address)).cloned());
@@ -90,7 +99,11 @@ pub fn census(tree: &dyn Tree, shape: &Shape) -> Census {
     census.skipped = functions_elsewhere(tree, &census.devices);
     for device in census.devices.drain(census.devices.len().min(DEVICES)..) {
         let Located { key, name, .. } = device;
-        census.skipped.push(Skipped { key, device: name, reason: SkipReason::TooMany });
+        census.skipped.push(Skipped {
+            key,
+            device: name,
+            reason: SkipReason::TooMany,
+        });
     }
     census
 }
@@ -111,7 +124,9 @@ fn located(key: &str, name: &str, function: Option<String>) -> Located {
 fn place_netdev(tree: &dyn Tree, found: &mut BTreeMap<String, Located>, name: &str, path: &str) {
     let class = format!("{NET}/{name}");
     let function = function(tree, &class);
-    let owner = found.values_mut().find(|device| function.is_some() && device.function == function);
+    let owner = found
+        .values_mut()
+        .find(|device| function.is_some() && device.function == function);
     if let Some(owner) = owner {
         owner.netdevs.push(name.to_owned());
         return;
@@ -133,7 +148,8 @@ fn function(tree: &dyn Tree, class: &str) -> Option<String> {
 
 /// The PCI function a device path lies on: its last component that is an address.
 pub(super) fn pci_address(path: &str) -> Option<PciAddress> {
-    path.rsplit('/').find_map(|component| component.parse().ok())
+    path.rsplit('/')
+        .find_map(|component| component.parse().ok())
 }
 
 /// The path up to the PCI function.
@@ -160,7 +176,12 @@ fn slots(tree: &dyn Tree) -> BTreeMap<String, String> {
 }
 
 fn slot_of(address: PciAddress) -> String {
-    let PciAddress { domain, bus, device, .. } = address;
+    let PciAddress {
+        domain,
+        bus,
+        device,
+        ..
+    } = address;
     format!("{domain:04x}:{bus:02x}:{device:02x}")
 }
 
@@ -178,13 +199,20 @@ fn functions_elsewhere(tree: &dyn Tree, devices: &[Located]) -> Vec<Skipped> {
             Ok(_) => SkipReason::Moved,
             Err(_) => SkipReason::NoDriver,
         };
-        Some(Skipped { key: DeviceKey::new(path), device: DeviceName::new(address.to_string()), reason })
+        Some(Skipped {
+            key: DeviceKey::new(path),
+            device: DeviceName::new(address.to_string()),
+            reason,
+        })
     };
     addresses.into_iter().filter_map(skipped).collect()
 }
 
 fn is_on(device: &Located, function: &str) -> bool {
-    let on = device.function.as_deref().and_then(|path| path.strip_prefix(function));
+    let on = device
+        .function
+        .as_deref()
+        .and_then(|path| path.strip_prefix(function));
     on.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 

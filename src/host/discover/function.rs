@@ -15,7 +15,9 @@ pub(super) fn kind(facts: &mut Facts<'_>, located: &Located) -> Function {
         return Function::Sub { sfnum };
     }
     match facts.link_name(&format!("{path}/physfn")) {
-        Some(parent) => Function::Virtual { physfn: parent.parse().ok() },
+        Some(parent) => Function::Virtual {
+            physfn: parent.parse().ok(),
+        },
         None => Function::Physical,
     }
 }
@@ -30,7 +32,9 @@ pub(super) fn pci(facts: &mut Facts<'_>, located: &Located) -> Option<PciFacts> 
         slot: located.slot.clone(),
         vendor: facts.parsed(&format!("{path}/vendor"), parse::hex_id),
         device: facts.parsed(&format!("{path}/device"), parse::hex_id),
-        numa_node: facts.parsed(&format!("{path}/numa_node"), parse::numa_node).flatten(),
+        numa_node: facts
+            .parsed(&format!("{path}/numa_node"), parse::numa_node)
+            .flatten(),
     })
 }
 

@@ -22,7 +22,9 @@ pub(super) fn facts(facts: &mut Facts<'_>, name: &str) -> NetdevFacts {
     NetdevFacts {
         name: NetdevName::new(name),
         role,
-        master: facts.link_name(&format!("{path}/master")).map(NetdevName::new),
+        master: facts
+            .link_name(&format!("{path}/master"))
+            .map(NetdevName::new),
         members,
         phys_port_name,
     }
@@ -31,7 +33,9 @@ pub(super) fn facts(facts: &mut Facts<'_>, name: &str) -> NetdevFacts {
 /// Members of a bond; empty for anything else.
 pub(super) fn members(facts: &mut Facts<'_>, name: &str) -> Vec<NetdevName> {
     let path = format!("sys/class/net/{name}/bonding/slaves");
-    facts.text(&path).map_or_else(Vec::new, |text| parse::netdev_names(&text))
+    facts
+        .text(&path)
+        .map_or_else(Vec::new, |text| parse::netdev_names(&text))
 }
 
 /// `phys_port_name`; drivers without one answer `EOPNOTSUPP`, which says just that.

@@ -48,7 +48,7 @@ pub fn probe(tree: &dyn Tree, located: &Located, raw: bool) -> Probed {
     let module = function::driver(&mut facts, located);
     let kind = function::kind(&mut facts, located);
     let pci = function::pci(&mut facts, located);
-    let (mut rdma, driver) = match &located.rdma {
+    let (rdma, driver) = match &located.rdma {
         Some(name) => {
             let (rdma, driver) = rdma::device(&mut facts, name, module.as_deref());
             (Some(rdma), driver)
@@ -58,39 +58,69 @@ pub fn probe(tree: &dyn Tree, located: &Located, raw: bool) -> Probed {
     let restricted = driver == Some(Driver::Mlx5) && has_switch_mark(tree, located);
     let (mut ports, mut netdevs) = (Vec::new(), Vec::new());
     if !restricted {
-        netdevs = located.netdevs.iter().map(|name| netdev::facts(&mut facts, name)).collect();
+        netdevs = located
+            .netdevs
+            .iter()
+            .map(|name| netdev::facts(&mut facts, name))
+            .collect();
         netdevs.sort_by_key(|netdev: &NetdevFacts| netdev.role == NetdevRole::Representor);
         ports = ports_of(&mut facts, located, &mut netdevs);
-    }
-    if let Some(rdma) = &mut rdma {
-        rdma.rdma_driver = driver.map(|driver| driver.as_str().to_owned());
     }
     let faults = facts.faults;
     let key = located.key.clone();
     let name = located.name.clone();
-    let facts = DeviceFacts { key, name, driver: module, function: kind, pci, rdma, ports, netdevs, faults };
-    let mut collector =
-        Collector { tree, driver, raw, slots: Vec::new(), targets: Vec::new() };
+    let facts = DeviceFacts {
+        key,
+        name,
+        driver: module,
+        function: kind,
+        pci,
+        rdma,
+        ports,
+        netdevs,
+        faults,
+    };
+    let mut collector = Collector {
+        tree,
+        driver,
+        raw,
+        slots: Vec::new(),
+        targets: Vec::new(),
+    };
     if !restricted {
         collect(&mut collector, located, &facts);
     }
     let Collector { slots, targets, .. } = collector;
-    let runtime_status = located
-        .function
-        .as_deref()
-        .and_then(pci_path)
-        .map(|path| format!("{path}/power/runtime_status"))
-        .filter(|path| tree.exists(path));
-    Probed { facts, slots, targets, driver, restricted, runtime_status }
+    let runtime_status = runtime_status(tree, located);
+    Probed {
+        facts,
+        slots,
+        targets,
+        driver,
+        restricted,
+        runtime_status,
+    }
 }
 
-fn ports_of(facts: &mut Facts<'_>, located: &Located, netdevs: &mut Vec<NetdevFacts>) -> Vec<PortFacts> {
+/// The file that tells whether the device's PCI function sleeps.
+fn runtime_status(tree: &dyn Tree, located: &Located) -> Option<String> {
+    let path = pci_path(located.function.as_deref()?)?;
+    Some(format!("{path}/power/runtime_status")).filter(|path| tree.exists(path))
+}
+
+fn ports_of(
+    facts: &mut Facts<'_>,
+    located: &Located,
+    netdevs: &mut Vec<NetdevFacts>,
+) -> Vec<PortFacts> {
     let Some(name) = &located.rdma else {
         return Vec::new();
     };
     let numbers = rdma::port_numbers(facts, name);
-    let ports: Vec<PortFacts> =
-        numbers.into_iter().map(|number| rdma::port(facts, name, number, netdevs)).collect();
+    let ports: Vec<PortFacts> = numbers
+        .into_iter()
+        .map(|number| rdma::port(facts, name, number, netdevs))
+        .collect();
     if located.function.is_none() {
         take_carriers(facts, &ports, netdevs);
     }
@@ -100,7 +130,10 @@ fn ports_of(facts: &mut Facts<'_>, located: &Located, netdevs: &mut Vec<NetdevFa
 /// A software RDMA device may sit on a netdev that is no device of its own (veth, VLAN): it is read
 /// with it.
 fn take_carriers(facts: &mut Facts<'_>, ports: &[PortFacts], netdevs: &mut Vec<NetdevFacts>) {
-    let names: Vec<NetdevName> = ports.iter().filter_map(|port| port.netdev.clone()).collect();
+    let names: Vec<NetdevName> = ports
+        .iter()
+        .filter_map(|port| port.netdev.clone())
+        .collect();
     for name in names {
         let known = netdevs.iter().any(|netdev| netdev.name == name);
         let there = facts.tree.exists(&format!("sys/class/net/{name}"));
@@ -127,7 +160,10 @@ fn collect(collector: &mut Collector<'_>, located: &Located, facts: &DeviceFacts
             collector.netdev(&netdev.name);
         }
     }
-    let is_function = matches!(facts.function, Function::Physical | Function::Virtual { .. });
+    let is_function = matches!(
+        facts.function,
+        Function::Physical | Function::Virtual { .. }
+    );
     if let Some(path) = located.function.as_deref().and_then(pci_path)
         && is_function
     {

@@ -1,7 +1,7 @@
 //! What an RDMA device and its ports are.
 
-use crate::core::catalog::driver::{self, Clues};
 use crate::core::catalog::Driver;
+use crate::core::catalog::driver::{self, Clues};
 use crate::core::ids::{NetdevName, PortNumber};
 use crate::core::model::facts::{NetdevFacts, NetdevRole, PortFacts, RdmaFacts};
 use crate::core::model::outcome::FaultReason;
@@ -14,16 +14,26 @@ const GIDS: usize = 256;
 const GID_NETDEVS: usize = 16;
 
 /// The device's own facts. Files that not every driver has are no fault when they refuse.
-pub(super) fn device(facts: &mut Facts<'_>, name: &str, module: Option<&str>) -> (RdmaFacts, Option<Driver>) {
+pub(super) fn device(
+    facts: &mut Facts<'_>,
+    name: &str,
+    module: Option<&str>,
+) -> (RdmaFacts, Option<Driver>) {
     let path = format!("sys/class/infiniband/{name}");
     let node_type = facts.parsed(&format!("{path}/node_type"), parse::id);
     let has_parent_file = facts.tree.exists(&format!("{path}/parent"));
-    let driver = driver::of(Clues { module, has_parent_file, node_type });
+    let driver = driver::of(Clues {
+        module,
+        has_parent_file,
+        node_type,
+    });
     let guid = |text: &str| Ok(parse::guid(text));
     let rdma = RdmaFacts {
         node_type,
         node_guid: facts.parsed(&format!("{path}/node_guid"), guid).flatten(),
-        sys_image_guid: facts.parsed(&format!("{path}/sys_image_guid"), guid).flatten(),
+        sys_image_guid: facts
+            .parsed(&format!("{path}/sys_image_guid"), guid)
+            .flatten(),
         firmware: facts.text(&format!("{path}/fw_ver")),
         hca_type: facts.text(&format!("{path}/hca_type")),
         board_id: board(facts, &path),
@@ -36,7 +46,11 @@ pub(super) fn device(facts: &mut Facts<'_>, name: &str, module: Option<&str>) ->
 fn board(facts: &mut Facts<'_>, path: &str) -> Option<String> {
     let known = facts.faults.len();
     let board = facts.text(&format!("{path}/board_id"));
-    if facts.faults.last().is_some_and(|fault| fault.reason == FaultReason::InvalidArgument) {
+    if facts
+        .faults
+        .last()
+        .is_some_and(|fault| fault.reason == FaultReason::InvalidArgument)
+    {
         facts.faults.truncate(known);
     }
     board
@@ -45,27 +59,49 @@ fn board(facts: &mut Facts<'_>, path: &str) -> Option<String> {
 /// Numbers of the ports, ascending.
 pub(super) fn port_numbers(facts: &mut Facts<'_>, name: &str) -> Vec<PortNumber> {
     let path = format!("sys/class/infiniband/{name}/ports");
-    let names = facts.kept(&path, facts.tree.list(&path)).unwrap_or_default();
+    let names = facts
+        .kept(&path, facts.tree.list(&path))
+        .unwrap_or_default();
     let mut numbers: Vec<u32> = names.iter().filter_map(|name| name.parse().ok()).collect();
     numbers.sort_unstable();
     numbers.into_iter().take(PORTS).map(PortNumber).collect()
 }
 
 /// Facts of one port; `netdevs` are those on the device's function.
-pub(super) fn port(facts: &mut Facts<'_>, name: &str, number: PortNumber, netdevs: &[NetdevFacts]) -> PortFacts {
+pub(super) fn port(
+    facts: &mut Facts<'_>,
+    name: &str,
+    number: PortNumber,
+    netdevs: &[NetdevFacts],
+) -> PortFacts {
     let path = format!("sys/class/infiniband/{name}/ports/{number}");
     let link_layer = facts.text(&format!("{path}/link_layer"));
     let netdev = netdev_of(facts, name, number, netdevs);
     let members = netdev.as_ref().map_or_else(Vec::new, |netdev| {
         let members = netdev::members(facts, netdev.as_str());
-        if members.is_empty() { vec![netdev.clone()] } else { members }
+        if members.is_empty() {
+            vec![netdev.clone()]
+        } else {
+            members
+        }
     });
-    PortFacts { number, link_layer, netdev, members, gids: gids(facts, &path) }
+    PortFacts {
+        number,
+        link_layer,
+        netdev,
+        members,
+        gids: gids(facts, &path),
+    }
 }
 
 /// The netdev that carries a port: by GID attribute, else by the function's netdevs, else by the
 /// file `parent` of soft RoCE.
-fn netdev_of(facts: &mut Facts<'_>, name: &str, number: PortNumber, netdevs: &[NetdevFacts]) -> Option<NetdevName> {
+fn netdev_of(
+    facts: &mut Facts<'_>,
+    name: &str,
+    number: PortNumber,
+    netdevs: &[NetdevFacts],
+) -> Option<NetdevName> {
     let attributes = format!("sys/class/infiniband/{name}/ports/{number}/gid_attrs/ndevs");
     let by_gid = (0..GID_NETDEVS).find_map(|index| {
         // An empty slot answers EINVAL: it has none, which is no fault.
@@ -74,13 +110,21 @@ fn netdev_of(facts: &mut Facts<'_>, name: &str, number: PortNumber, netdevs: &[N
     });
     by_gid
         .or_else(|| by_function(facts, number, netdevs))
-        .or_else(|| parse::netdev_name(&facts.text(&format!("sys/class/infiniband/{name}/parent"))?))
+        .or_else(|| {
+            parse::netdev_name(&facts.text(&format!("sys/class/infiniband/{name}/parent"))?)
+        })
 }
 
 /// The only uplink of the function, else the one whose `dev_port` (or `dev_id`) is port − 1.
-fn by_function(facts: &mut Facts<'_>, number: PortNumber, netdevs: &[NetdevFacts]) -> Option<NetdevName> {
-    let uplinks: Vec<&NetdevFacts> =
-        netdevs.iter().filter(|netdev| netdev.role == NetdevRole::Uplink).collect();
+fn by_function(
+    facts: &mut Facts<'_>,
+    number: PortNumber,
+    netdevs: &[NetdevFacts],
+) -> Option<NetdevName> {
+    let uplinks: Vec<&NetdevFacts> = netdevs
+        .iter()
+        .filter(|netdev| netdev.role == NetdevRole::Uplink)
+        .collect();
     if let [only] = uplinks.as_slice() {
         return Some(only.name.clone());
     }
@@ -92,14 +136,20 @@ fn by_function(facts: &mut Facts<'_>, number: PortNumber, netdevs: &[NetdevFacts
         // Old drivers leave dev_port 0 on every port and count in dev_id.
         port.filter(|port| *port != 0).or(id).or(port) == Some(wanted)
     };
-    uplinks.iter().find(is_wanted).map(|netdev| netdev.name.clone())
+    uplinks
+        .iter()
+        .find(is_wanted)
+        .map(|netdev| netdev.name.clone())
 }
 
 /// How many GIDs are set.
 fn gids(facts: &Facts<'_>, path: &str) -> u32 {
     let names = facts.tree.list(&format!("{path}/gids")).unwrap_or_default();
     let is_set = |name: &String| {
-        let bytes = facts.tree.read(&format!("{path}/gids/{name}"), 64).unwrap_or_default();
+        let bytes = facts
+            .tree
+            .read(&format!("{path}/gids/{name}"), 64)
+            .unwrap_or_default();
         crate::core::parse::text(&bytes, 40).is_ok_and(|text| parse::gid_is_set(&text))
     };
     u32::try_from(names.into_iter().take(GIDS).filter(is_set).count()).unwrap_or(u32::MAX)

@@ -26,7 +26,11 @@ impl Collector<'_> {
     /// Slots of one RDMA port.
     pub(super) fn port(&mut self, device: &str, number: PortNumber) {
         let path = format!("sys/class/infiniband/{device}/ports/{number}");
-        let names = Listed::of(self.tree, &path, &["counters", "counters_ext", "hw_counters"]);
+        let names = Listed::of(
+            self.tree,
+            &path,
+            &["counters", "counters_ext", "hw_counters"],
+        );
         let mut chosen = catalog::choose(self.driver, At::Port, &|file| names.has(file));
         chosen.sort_by_key(|spelling| reading_order(spelling.how.file));
         self.take(&chosen, &path, &Place::Port(number));
@@ -63,13 +67,18 @@ impl Collector<'_> {
     }
 
     fn has_row(&self, row: u16) -> bool {
-        self.slots.iter().any(|slot| matches!(slot.what, What::Row { row: taken, .. } if taken == row))
+        self.slots
+            .iter()
+            .any(|slot| matches!(slot.what, What::Row { row: taken, .. } if taken == row))
     }
 
     fn take(&mut self, chosen: &[Spelling], base: &str, place: &Place) {
         for spelling in chosen {
             let slot = Slot {
-                what: What::Row { row: spelling.row, entry: spelling.entry },
+                what: What::Row {
+                    row: spelling.row,
+                    entry: spelling.entry,
+                },
                 place: place.clone(),
                 file: spelling.how.file.name().to_owned(),
                 lane: spelling.of.lane,
@@ -95,14 +104,19 @@ impl Collector<'_> {
                 continue;
             }
             let slot = Slot {
-                what: What::Raw { group: directory.name().to_owned() },
+                what: What::Raw {
+                    group: directory.name().to_owned(),
+                },
                 place: place.clone(),
                 file: parse::escaped(&name),
                 lane: Lane::Fast,
                 source: Source::Infiniband,
             };
-            let target =
-                Target { path: format!("{path}/{name}"), form: Form::NumberOrAllOnes, width: RAW_WIDTH };
+            let target = Target {
+                path: format!("{path}/{name}"),
+                form: Form::NumberOrAllOnes,
+                width: RAW_WIDTH,
+            };
             self.push(slot, target);
         }
     }
@@ -137,7 +151,9 @@ impl Listed {
         let mut names: BTreeSet<String> = tree.list(base).unwrap_or_default().into_iter().collect();
         for directory in directories {
             if names.contains(*directory) {
-                let inside = tree.list(&format!("{base}/{directory}")).unwrap_or_default();
+                let inside = tree
+                    .list(&format!("{base}/{directory}"))
+                    .unwrap_or_default();
                 names.extend(inside.into_iter().map(|name| format!("{directory}/{name}")));
             }
         }

@@ -36,7 +36,10 @@ impl Live {
             let path = path.to_owned();
             Rooted::open(&path).map_err(|errno| NoMount { path, what, errno })
         };
-        Ok(Self { sysfs: rooted(sysfs, "sysfs")?, procfs: rooted(procfs, "procfs")? })
+        Ok(Self {
+            sysfs: rooted(sysfs, "sysfs")?,
+            procfs: rooted(procfs, "procfs")?,
+        })
     }
 
     fn at<'a>(&self, path: &'a str) -> Result<(&Rooted, &'a str), FaultReason> {
@@ -72,6 +75,8 @@ impl Tree for Live {
     fn resolve(&self, path: &str) -> Result<String, FaultReason> {
         let (root, rest) = self.at(path)?;
         let mount = path.split('/').next().unwrap_or(path);
-        Ok(format!("{mount}/{}", root.resolve(rest)?).trim_end_matches('/').to_owned())
+        Ok(format!("{mount}/{}", root.resolve(rest)?)
+            .trim_end_matches('/')
+            .to_owned())
     }
 }

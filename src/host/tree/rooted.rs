@@ -35,7 +35,14 @@ impl Rooted {
         // Magic links (/proc/<pid>/fd) lead anywhere; real trees have none below a device.
         let beneath = ResolveFlags::IN_ROOT | ResolveFlags::NO_MAGICLINKS;
         let path = if path.is_empty() { "." } else { path };
-        openat2(&self.root, path, flags | OFlags::CLOEXEC, Mode::empty(), beneath).map_err(reason)
+        openat2(
+            &self.root,
+            path,
+            flags | OFlags::CLOEXEC,
+            Mode::empty(),
+            beneath,
+        )
+        .map_err(reason)
     }
 
     /// Opens a regular file for reading. FIFOs, sockets and device nodes are never opened.
@@ -75,7 +82,9 @@ impl Rooted {
     /// The path beneath the root with every link followed.
     pub(super) fn resolve(&self, path: &str) -> Result<String, FaultReason> {
         let full = path_of(&self.at(path, OFlags::PATH)?)?;
-        let beneath = full.strip_prefix(&self.own_path).ok_or(FaultReason::NotExposed)?;
+        let beneath = full
+            .strip_prefix(&self.own_path)
+            .ok_or(FaultReason::NotExposed)?;
         Ok(beneath.trim_start_matches('/').to_owned())
     }
 }

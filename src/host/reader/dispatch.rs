@@ -1,0 +1,144 @@
+//! The dispatcher: knows which devices there are and hands polls to them. Enters no driver.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use crate::core::catalog::{Lane, LaneSet};
+use crate::core::ids::DeviceKey;
+use crate::core::model::facts::{SkipReason, Skipped};
+use crate::core::wire::{Event, Hello};
+use crate::host::discover::{Census, Located, Shape, census, shape};
+use crate::host::frame::FrameError;
+use crate::host::reader::clock;
+use crate::host::reader::device::{Device, Queue, Restricted};
+use crate::host::reader::outbox::Outbox;
+use crate::host::tree::Tree;
+
+/// Hands polls to devices.
+#[derive(Debug)]
+pub(super) struct Dispatcher {
+    tree: Arc<dyn Tree>,
+    hello: Hello,
+    outbox: Arc<Outbox>,
+    restricted: Restricted,
+    shape: Option<Shape>,
+    census: Census,
+    queues: BTreeMap<DeviceKey, (Located, Queue)>,
+    told: Option<(Vec<DeviceKey>, Vec<Skipped>)>,
+}
+
+impl Dispatcher {
+    pub(super) fn new(tree: Arc<dyn Tree>, hello: Hello, outbox: Arc<Outbox>) -> Self {
+        let restricted = Restricted::new(hello.restricted.iter().cloned());
+        Self {
+            tree,
+            hello,
+            outbox,
+            restricted,
+            shape: None,
+            census: Census::default(),
+            queues: BTreeMap::new(),
+            told: None,
+        }
+    }
+
+    /// Gives every device that is not busy this poll, and sends what comes back in time.
+    pub(super) fn poll(&mut self, seq: u64, lanes: LaneSet) -> Result<(), FrameError> {
+        self.look(lanes);
+        let mut first: Vec<Event> = self.present().into_iter().collect();
+        let (mut free, mut busy) = (Vec::new(), Vec::new());
+        for (key, (_, queue)) in &self.queues {
+            if queue.is_busy() {
+                busy.push(key.clone())
+            } else {
+                free.push(queue.clone())
+            }
+        }
+        first.extend(busy.into_iter().map(|device| Event::Busy { seq, device }));
+        self.outbox.begin(seq, free.len(), first);
+        for queue in free {
+            if !queue.give(seq, lanes) {
+                // Its thread is gone, which a caught panic leaves no way to; it has no report.
+                self.outbox.report(seq, Vec::new());
+            }
+        }
+        self.outbox.finish(seq)?;
+        if let Some(present) = self.present() {
+            self.outbox.say(present)?;
+        }
+        Ok(())
+    }
+
+    /// Takes the census again if the classes changed, or on the slow lane.
+    fn look(&mut self, lanes: LaneSet) {
+        let shape = shape(&*self.tree);
+        let same = self.shape.as_ref() == Some(&shape);
+        if !same || lanes.has(Lane::Slow) || !self.tree.keeps() {
+            self.census = census(&*self.tree, &shape);
+            self.shape = Some(shape);
+        }
+        let stalled: BTreeSet<&DeviceKey> = self.hello.stalled.iter().collect();
+        let wanted: BTreeMap<DeviceKey, Located> = self
+            .census
+            .devices
+            .iter()
+            .filter(|device| !stalled.contains(&device.key) && !self.restricted.has(&device.key))
+            .map(|device| (device.key.clone(), device.clone()))
+            .collect();
+        // A device that is gone, or is something else now, loses its queue and so its thread.
+        self.queues
+            .retain(|key, (located, _)| wanted.get(key) == Some(located));
+        for (key, located) in wanted {
+            if !self.queues.contains_key(&key)
+                && let Some(queue) = self.start(located.clone())
+            {
+                self.queues.insert(key, (located, queue));
+            }
+        }
+    }
+
+    fn start(&self, located: Located) -> Option<Queue> {
+        let device = Device {
+            tree: Arc::clone(&self.tree),
+            outbox: Arc::clone(&self.outbox),
+            restricted: self.restricted.clone(),
+            clock: clock(&self.hello),
+            raw: self.hello.raw,
+            located,
+        };
+        device.start().ok()
+    }
+
+    /// What is there, if it differs from what was last told.
+    fn present(&mut self) -> Option<Event> {
+        let mut skipped = self.census.skipped.clone();
+        for device in &self.census.devices {
+            let reason = if self.hello.stalled.contains(&device.key) {
+                SkipReason::Stalled
+            } else if self.restricted.has(&device.key) {
+                SkipReason::Restricted
+            } else {
+                continue;
+            };
+            skipped.push(Skipped {
+                key: device.key.clone(),
+                device: device.name.clone(),
+                reason,
+            });
+        }
+        let restricted = &self.restricted;
+        let devices: Vec<DeviceKey> = self
+            .queues
+            .keys()
+            .filter(|key| !restricted.has(key))
+            .cloned()
+            .collect();
+        let now = (devices, skipped);
+        if self.told.as_ref() == Some(&now) {
+            return None;
+        }
+        let (devices, skipped) = now.clone();
+        self.told = Some(now);
+        Some(Event::Present { devices, skipped })
+    }
+}
