@@ -17,13 +17,33 @@ pub struct Row {
     pub help: &'static str,
     /// What detectors sum over; rows that name the same concept are added.
     pub concept: Option<&'static str>,
+    /// Metric of a row of the same concept that counts the same things better: where a place has
+    /// that one, this one is not added.
+    pub yields_to: Option<&'static str>,
     /// How often it is read.
     pub lane: Lane,
     /// Which source reads it.
     pub source: Source,
     /// How drivers spell it. An entry for the device's driver wins over [`Driver::Any`]; of several
-    /// entries of one driver the first whose file exists is taken.
+    /// entries of one driver the first whose file exists is taken. An entry of the whole device
+    /// stands in where none of its ports has the row, so that nothing is counted twice.
     pub entries: &'static [Entry],
+}
+
+impl Row {
+    /// Whether drivers spell the row differently, so that its kernel counter is worth a label. The
+    /// other spelling of the same counter in `counters_ext` does not count.
+    #[must_use]
+    pub fn has_synonyms(&self) -> bool {
+        let mut names = self
+            .entries
+            .iter()
+            .filter(|entry| !matches!(entry.file, File::PortCountersExt(_)))
+            .map(|entry| entry.file.name());
+        names
+            .next()
+            .is_some_and(|first| names.any(|name| name != first))
+    }
 }
 
 /// One driver's spelling of a row.
@@ -142,6 +162,46 @@ impl File {
     }
 }
 
+impl File {
+    /// Which kind of place the file describes.
+    #[must_use]
+    pub fn at(self) -> At {
+        match self {
+            Self::Port(_)
+            | Self::PortCounters(_)
+            | Self::PortCountersExt(_)
+            | Self::PortHwCounters(_) => At::Port,
+            Self::DeviceHwCounters(_) | Self::Pci(_) => At::Device,
+            Self::Net(_) | Self::NetStatistics(_) => At::Netdev,
+        }
+    }
+
+    /// The path below the place's directory.
+    #[must_use]
+    pub fn path(self) -> String {
+        match self {
+            Self::PortCounters(name) => format!("counters/{name}"),
+            Self::PortCountersExt(name) => format!("counters_ext/{name}"),
+            Self::PortHwCounters(name) | Self::DeviceHwCounters(name) => {
+                format!("hw_counters/{name}")
+            }
+            Self::NetStatistics(name) => format!("statistics/{name}"),
+            Self::Port(name) | Self::Net(name) | Self::Pci(name) => name.to_owned(),
+        }
+    }
+}
+
+/// The kinds of place a value belongs to; its labels follow from it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum At {
+    /// The whole device: its own files and those of its PCI function.
+    Device,
+    /// An RDMA port.
+    Port,
+    /// A netdev.
+    Netdev,
+}
+
 /// How a file's text becomes a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
@@ -151,11 +211,12 @@ pub enum Form {
     StateId,
     /// `400 Gb/sec (4X NDR)` → bytes per second. Absent unless the port's `state` is ACTIVE.
     Rate,
-    /// Mb/s, where -1 or 4294967295 is "unknown" → absent; scale makes it bytes per second.
+    /// Mb/s, where 0 and -1 in any width are "unknown" → absent; scale makes it bytes per second.
+    /// A read that fails with EINVAL is absent (netdev that is down).
     NetSpeed,
     /// `16.0 GT/s PCIe` → transfers per second per lane; `Unknown` → absent.
     PcieSpeed,
-    /// Decimal lanes; 0 and 255 are "unknown" → absent.
+    /// Decimal lanes; 0, 63 and 255 are "unknown" → absent.
     PcieWidth,
     /// `1` or `0`; a read that fails with EINVAL is absent (carrier of a netdev that is down).
     Flag,
@@ -256,7 +317,7 @@ pub enum Scope {
 pub enum Lane {
     /// Data, packets and RDMA counters.
     Fast,
-    /// Port state and carrier.
+    /// Port state, carrier, link errors, netdev statistics.
     Link,
     /// What hardly ever changes.
     Slow,
