@@ -5,3 +5,5 @@ pub mod families;
 pub mod metrics;
 pub mod node;
 pub mod page;
+#[cfg(test)]
+mod sample;

@@ -6,6 +6,8 @@
 mod device;
 mod own;
 mod sheet;
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 
