@@ -120,10 +120,10 @@ impl Server {
     }
 }
 
-/// Tries for half a minute.
+/// Tries a thousand times, 10 ms apart.
 pub(crate) fn until(mut done: impl FnMut() -> bool) -> bool {
     let (_never, ticks) = std::sync::mpsc::channel::<()>();
-    for _ in 0..3000 {
+    for _ in 0..1000 {
         if done() {
             return true;
         }
