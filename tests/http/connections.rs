@@ -167,7 +167,7 @@ fn stopping_answers_who_waits_and_removes_the_socket() {
         "X-Prometheus-Scrape-Timeout-Seconds: 30\r\n",
     );
     assert_eq!(get(address, "/readyz").status, 503);
-    server.stop(Duration::from_secs(20));
+    server.stop(Duration::from_secs(3));
     assert_eq!(client.answer().status, 503);
     assert!(std::net::TcpStream::connect(address).is_err());
     assert!(!socket.exists());

@@ -7,7 +7,7 @@ use railwatch::daemon::config::Web;
 use railwatch::daemon::http::ServeError;
 
 use crate::client::{Client, ask, get, unpack};
-use crate::server::{Server, web};
+use crate::server::{BROKEN, Server, web};
 
 #[test]
 fn every_route_answers() {
@@ -173,6 +173,23 @@ fn a_snapshot_that_is_not_replaced_is_not_served_for_ever() {
             .contains("the poller has stopped")
     );
     server.publish();
+    assert_eq!(get(server.address(), "/metrics").status, 200);
+}
+
+#[test]
+fn a_handler_that_panics_is_an_answer_and_the_rest_goes_on() {
+    let server = Server::with_snapshot(web());
+    let good = server.clock.seconds.swap(BROKEN, Ordering::Relaxed);
+    for _ in 0..3 {
+        let answer = get(server.address(), "/metrics");
+        assert_eq!(answer.status, 500);
+        assert!(
+            answer.text().contains("internal error"),
+            "{}",
+            answer.text()
+        );
+    }
+    server.clock.seconds.store(good, Ordering::Relaxed);
     assert_eq!(get(server.address(), "/metrics").status, 200);
 }
 
