@@ -213,16 +213,17 @@ fn every_family_has_its_help_and_type_once() {
     assert_eq!(helps.count(), count);
 }
 
-/// A node whose samples come and go, and whose devices change, from step to step.
+/// A node whose samples come and go, and whose devices change, at every other step.
 fn step(number: u64, views: &[DeviceView]) -> Snapshot {
     let mut made = snapshot(Vec::new());
-    let seen = views.iter().filter(|_| number != 5);
+    let phase = number / 2;
+    let seen = views.iter().filter(|_| phase != 5);
     made.devices = seen
         .map(|view| {
             let states = (0..).zip(&view.states).map(|(position, _)| {
-                match (number.wrapping_mul(7) + position) % 9 {
-                    0 if number > 2 => SlotState::NotCurrent,
-                    1 if number > 3 => saturated(number),
+                match (phase.wrapping_mul(7) + position) % 9 {
+                    0 if phase > 1 => SlotState::NotCurrent,
+                    1 if phase > 2 => saturated(number),
                     _ => current(number.wrapping_mul(1000) + position),
                 }
             });
@@ -233,7 +234,7 @@ fn step(number: u64, views: &[DeviceView]) -> Snapshot {
             })
         })
         .collect();
-    if number == 4 {
+    if number == 7 {
         made.skipped = vec![Skipped {
             key: DeviceKey::new("sys/devices/x"),
             device: DeviceName::new("mlx5_9"),
@@ -256,7 +257,7 @@ fn an_encoder_that_remembers_gives_the_bytes_of_one_that_does_not() {
     // `b` before `a`: the order of devices is not the order of samples.
     let views = [device("b", "eth1", read()), device("a", "eth0", read())];
     let mut remembering = Encoder::new(OwnFamilies::Shown);
-    for number in 0..12 {
+    for number in 0..18 {
         let snapshot = step(number, &views);
         let fresh = encode(&snapshot, OwnFamilies::Shown).unwrap();
         assert_eq!(
