@@ -224,6 +224,8 @@ fn step(number: u64, views: &[DeviceView]) -> Snapshot {
                 match (phase.wrapping_mul(7) + position) % 9 {
                     0 if phase > 1 => SlotState::NotCurrent,
                     1 if phase > 2 => saturated(number),
+                    // Nothing else is new in this step.
+                    _ if number == 9 && position == 2 => saturated(number),
                     _ => current(number.wrapping_mul(1000) + position),
                 }
             });
