@@ -6,3 +6,5 @@ pub mod metrics;
 pub mod metrics_doc;
 pub mod node;
 pub mod page;
+#[cfg(test)]
+mod sample;

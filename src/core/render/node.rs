@@ -275,3 +275,94 @@ fn state(view: &SourceView) -> &'static str {
         None => "waiting",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::{document, rfc3339};
+    use crate::core::model::outcome::FaultReason;
+    use crate::core::model::snapshot::{SlotState, Snapshot};
+    use crate::core::render::sample::{
+        PORT, current, device, netdev, plain_netdev, raw, saturated, slot, snapshot,
+    };
+    use crate::core::wire::Place;
+
+    fn parsed(snapshot: &Snapshot) -> Value {
+        let bytes = document(snapshot).unwrap();
+        assert!(bytes.ends_with(b"}\n"));
+        serde_json::from_slice(&bytes).unwrap()
+    }
+
+    #[test]
+    fn a_port_has_its_own_its_netdevs_and_its_devices_readings() {
+        let bytes = "railwatch_port_transmit_bytes_total";
+        let read = vec![
+            (slot(bytes, PORT), current(u64::MAX / 4)),
+            (
+                slot("railwatch_port_link_downed_total", PORT),
+                saturated(255),
+            ),
+            (
+                slot("railwatch_pcie_link_width_lanes", Place::Device),
+                current(16),
+            ),
+            (slot("railwatch_netdev_carrier", netdev("eth0")), current(1)),
+            (raw("brand_new"), current(5)),
+            (
+                slot("railwatch_port_rate_bytes_per_second", PORT),
+                SlotState::Absent,
+            ),
+            (
+                slot("railwatch_port_symbol_errors_total", PORT),
+                SlotState::Fault(FaultReason::Permission),
+            ),
+        ];
+        let node = parsed(&snapshot(vec![device("mlx5_0", "eth0", read)]));
+        let [port] = node["ports"].as_array().unwrap().as_slice() else {
+            panic!("one entry: {node}");
+        };
+        let value = |value: u64| json!({"value": value, "age_seconds": 0.5});
+        assert_eq!(
+            port["readings"],
+            json!({
+                "port_transmit_bytes": value(u64::MAX / 4 * 4),
+                "port_link_downed": {"value": 255, "age_seconds": 0.5, "saturated": true},
+                "pcie_link_width_lanes": value(16),
+                "netdev_carrier": value(1),
+                "counter_raw/hw_counters/brand_new": value(5),
+            })
+        );
+        assert_eq!(
+            port["faults"],
+            json!([{"what": "port_symbol_errors", "reason": "permission"}])
+        );
+        assert_eq!(port["function"], json!({"kind": "physical"}));
+        assert_eq!(port["members"], json!(["eth0"]));
+        assert_eq!(port.get("numa_node"), None);
+    }
+
+    #[test]
+    fn a_plain_netdev_is_an_entry_without_a_port() {
+        let read = vec![(slot("railwatch_netdev_carrier", netdev("eno1")), current(1))];
+        let node = parsed(&snapshot(vec![plain_netdev("eno1", read)]));
+        let entry = &node["ports"][0];
+        assert_eq!(
+            (&entry["device"], &entry["netdev"]),
+            (&json!("eno1"), &json!("eno1"))
+        );
+        assert_eq!(entry.get("port"), None);
+        assert_eq!(entry["readings"]["netdev_carrier"]["value"], 1);
+    }
+
+    #[test]
+    fn times_are_utc_with_milliseconds() {
+        assert_eq!(rfc3339(0.0).as_deref(), Some("1970-01-01T00:00:00.000Z"));
+        assert_eq!(
+            rfc3339(1_772_366_400.25).as_deref(),
+            Some("2026-03-01T12:00:00.250Z")
+        );
+        assert_eq!(rfc3339(f64::NAN), None);
+        assert_eq!(rfc3339(1e300), None);
+    }
+}

@@ -97,9 +97,8 @@ fn summary(polled: bool, lines: &[Line<'_>]) -> String {
     let failing = lines.iter().filter(|line| !line.faults.is_empty()).count();
     let narrow = lines.iter().filter(|line| line.pcie.class == "bad").count();
     format!(
-        "{} ports and interfaces: {up} up, {} not; {narrow} below their PCIe maximum; {failing} with reads that fail.",
+        "Up: {up} of {} ports and interfaces. Below their PCIe maximum: {narrow}. With reads that fail: {failing}.",
         lines.len(),
-        lines.len().saturating_sub(up),
     )
 }
 
@@ -108,5 +107,60 @@ fn left_alone(skipped: &Skipped) -> Note {
         subject: skipped.device.to_string(),
         class: "odd",
         text: words::skip_reason(skipped.reason).to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Page, html};
+    use crate::core::model::outcome::FaultReason;
+    use crate::core::model::snapshot::{SlotState, Snapshot};
+    use crate::core::render::sample::{PORT, current, device, slot, snapshot};
+    use crate::core::wire::Place;
+
+    fn page(snapshot: &Snapshot) -> String {
+        html(&Page {
+            snapshot: Some(snapshot),
+            telemetry_path: "/metrics",
+            stale: None,
+        })
+        .unwrap()
+    }
+
+    #[test]
+    fn a_stranger_is_told_what_is_wrong_before_the_table() {
+        let pcie = |what: &str, value| {
+            let metric = format!("railwatch_pcie_link_{what}");
+            (slot(&metric, Place::Device), current(value))
+        };
+        let read = vec![
+            pcie("speed_transfers_per_second", 16_000_000_000),
+            pcie("width_lanes", 8),
+            pcie("max_speed_transfers_per_second", 32_000_000_000),
+            pcie("max_width_lanes", 16),
+            (slot("railwatch_port_state_id", PORT), current(1)),
+            (slot("railwatch_port_physical_state_id", PORT), current(3)),
+            (
+                slot("railwatch_port_symbol_errors_total", PORT),
+                SlotState::Fault(FaultReason::InvalidArgument),
+            ),
+        ];
+        let page = page(&snapshot(vec![device("mlx5_3", "eth3", read)]));
+        let above = page.split("<table>").next().unwrap();
+        for told in [
+            "<span class=\"bad\">mlx5_3/1</span>: PCIe 16 GT/s x8 of 32 GT/s x16</li>",
+            "<span class=\"bad\">mlx5_3/1</span>: down (disabled)</li>",
+            "mlx5_3/1</span>: cannot read port_symbol_errors: invalid_argument</li>",
+            "Up: 0 of 1 ports and interfaces. Below their PCIe maximum: 1. With reads that fail: 1.",
+        ] {
+            assert!(above.contains(told), "{told}\n{above}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_known_is_a_dash_and_nothing_is_fetched_from_elsewhere() {
+        let page = page(&snapshot(vec![device("mlx5_0", "eth0", Vec::new())]));
+        assert!(page.contains("<td data-what=\"Sent\">–</td>"), "{page}");
+        assert!(!page.contains("http:") && !page.contains("https:") && !page.contains("src="));
     }
 }

@@ -8,7 +8,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 
 use crate::core::model::snapshot::Snapshot;
-use crate::core::render::metrics::{self, EncodeError, OwnFamilies};
+use crate::core::render::metrics::{EncodeError, Encoder, OwnFamilies};
 
 /// Level 1 takes a tenth of the bytes away again that level 6 would, and half its time.
 const LEVEL: Compression = Compression::new(1);
@@ -25,12 +25,12 @@ pub(super) enum Coding {
 /// The bytes of the newest snapshot that was asked for.
 #[derive(Debug)]
 pub(super) struct Exposition {
-    own: OwnFamilies,
     kept: Mutex<Kept>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Kept {
+    encoder: Encoder,
     snapshot: Option<Arc<Snapshot>>,
     plain: Bytes,
     gzip: Option<Bytes>,
@@ -49,8 +49,13 @@ pub(super) enum ExpositionError {
 impl Exposition {
     pub(super) fn new(own: OwnFamilies) -> Self {
         Self {
-            own,
-            kept: Mutex::default(),
+            kept: Mutex::new(Kept {
+                encoder: Encoder::new(own),
+                snapshot: None,
+                plain: Bytes::new(),
+                gzip: None,
+                encodes: 0,
+            }),
         }
     }
 
@@ -63,13 +68,10 @@ impl Exposition {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let same = kept.snapshot.as_ref();
         if !same.is_some_and(|newest| Arc::ptr_eq(newest, snapshot)) {
-            let plain = metrics::encode(snapshot, self.own)?;
-            *kept = Kept {
-                snapshot: Some(Arc::clone(snapshot)),
-                plain: plain.into(),
-                gzip: None,
-                encodes: kept.encodes.saturating_add(1),
-            };
+            kept.plain = kept.encoder.encode(snapshot)?.into();
+            kept.gzip = None;
+            kept.snapshot = Some(Arc::clone(snapshot));
+            kept.encodes = kept.encodes.saturating_add(1);
         }
         match (coding, &kept.gzip) {
             (Coding::Plain, _) => Ok(kept.plain.clone()),

@@ -185,3 +185,66 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Timed<S> {
         Pin::new(&mut self.inner).poll_shutdown(cx)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::ErrorKind;
+    use std::time::Duration;
+
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+    use super::{Asked, Limits, Timed};
+
+    const NEVER: Duration = Duration::from_secs(3600);
+    const SOON: Duration = Duration::from_millis(20);
+
+    fn limits() -> Limits {
+        Limits {
+            head: NEVER,
+            answer: NEVER,
+            idle: NEVER,
+        }
+    }
+
+    #[tokio::test]
+    async fn a_connection_without_a_next_request_is_cut() {
+        let (server, mut client) = tokio::io::duplex(64);
+        let asked = Asked::default();
+        let idle = SOON;
+        let mut stream = Timed::new(server, Limits { idle, ..limits() }, asked.clone());
+        client.write_all(b"ask").await.unwrap();
+        stream.read_exact(&mut [0; 3]).await.unwrap();
+        asked.tell();
+        stream.write_all(b"answer").await.unwrap();
+        stream.flush().await.unwrap();
+        let cut = stream.read(&mut [0; 3]).await.unwrap_err();
+        assert_eq!(cut.kind(), ErrorKind::TimedOut);
+    }
+
+    #[tokio::test]
+    async fn an_answer_that_is_not_taken_is_cut_also_in_its_second_part() {
+        let (server, mut client) = tokio::io::duplex(8);
+        let asked = Asked::default();
+        let answer = SOON;
+        let mut stream = Timed::new(server, Limits { answer, ..limits() }, asked.clone());
+        asked.tell();
+        stream.write_all(b"part one").await.unwrap();
+        stream.flush().await.unwrap();
+        client.read_exact(&mut [0; 8]).await.unwrap();
+        let cut = stream.write_all(b"a second part").await.unwrap_err();
+        assert_eq!(cut.kind(), ErrorKind::TimedOut);
+    }
+
+    #[tokio::test]
+    async fn an_answer_may_take_its_time_to_be_made() {
+        let (server, mut client) = tokio::io::duplex(64);
+        let asked = Asked::default();
+        let head = SOON;
+        let mut stream = Timed::new(server, Limits { head, ..limits() }, asked.clone());
+        asked.tell();
+        let waiting = tokio::time::timeout(SOON * 5, stream.read(&mut [0; 3])).await;
+        assert!(waiting.is_err(), "{waiting:?}");
+        client.write_all(b"x").await.unwrap();
+        assert_eq!(stream.read(&mut [0; 3]).await.unwrap(), 1);
+    }
+}

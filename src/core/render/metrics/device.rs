@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use super::own::put;
-use super::sheet::{Labels, Sample, Sheet, label};
+use super::sheet::{Labels, Origin, Sample, Sheet, label};
 use crate::core::catalog::{self, Row};
 use crate::core::ids::PortNumber;
 use crate::core::model::facts::{DeviceFacts, PortFacts};
-use crate::core::model::snapshot::{DeviceView, SlotState, Snapshot};
+use crate::core::model::snapshot::{SlotState, Snapshot};
 use crate::core::render::families::{
     COUNTER_RAW, COUNTER_SATURATED, COUNTER_SOURCE_INFO, DEVICE_INFO, DEVICE_SKIPPED, Family,
     PORT_INFO,
@@ -20,9 +20,27 @@ use crate::core::wire::{Place, Slot, What};
 /// Adds every family about devices.
 pub(super) fn add<'a>(sheet: &mut Sheet<'a>, snapshot: &'a Snapshot) {
     let mut columns = Columns::default();
-    for device in &snapshot.devices {
-        for (slot, state) in device.slots.iter().zip(&device.states) {
-            add_slot(sheet, &mut columns, device, (slot, *state));
+    for (position, device) in snapshot.devices.iter().enumerate() {
+        let states = device.slots.iter().zip(device.states.iter().copied());
+        for (number, (slot, state)) in states.enumerate() {
+            let SlotState::Current {
+                value, saturated, ..
+            } = state
+            else {
+                continue;
+            };
+            let reading = Reading {
+                facts: &device.facts,
+                slot,
+                value,
+                saturated,
+                origin: Origin {
+                    device: position,
+                    slot: number,
+                    scale: 1,
+                },
+            };
+            add_reading(sheet, &mut columns, reading);
         }
         add_facts(sheet, &device.facts);
     }
@@ -57,18 +75,24 @@ impl<'a> Columns<'a> {
     }
 }
 
-fn add_slot<'a>(
-    sheet: &mut Sheet<'a>,
-    columns: &mut Columns<'a>,
-    device: &'a DeviceView,
-    (slot, state): (&'a Slot, SlotState),
-) {
-    let SlotState::Current {
-        value, saturated, ..
-    } = state
-    else {
-        return;
-    };
+/// A slot's current value.
+#[derive(Debug)]
+struct Reading<'a> {
+    facts: &'a DeviceFacts,
+    slot: &'a Slot,
+    value: u64,
+    saturated: bool,
+    origin: Origin,
+}
+
+fn add_reading<'a>(sheet: &mut Sheet<'a>, columns: &mut Columns<'a>, reading: Reading<'a>) {
+    let Reading {
+        facts,
+        slot,
+        value,
+        origin,
+        ..
+    } = reading;
     match &slot.what {
         What::Row { row, entry } => {
             let position = *row;
@@ -79,41 +103,52 @@ fn add_slot<'a>(
                 return;
             };
             let sample = Sample {
-                labels: place_labels(&device.facts, &slot.place),
+                labels: place_labels(facts, &slot.place),
                 value: units::scaled(value, entry.scale),
+                origin: Some(Origin {
+                    scale: entry.scale,
+                    ..origin
+                }),
             };
             columns.push(position, row, sample);
-            if saturated {
-                let about = about(&device.facts, slot, row.metric);
-                listed(sheet, &COUNTER_SATURATED, about, 1.0);
+            if reading.saturated {
+                let labels = about(facts, slot, row.metric);
+                listed(sheet, &COUNTER_SATURATED, labels);
             }
             if spelled_differently(position) {
-                let mut about = about(&device.facts, slot, row.metric);
-                about.push(("name", label(&slot.file)));
-                listed(sheet, &COUNTER_SOURCE_INFO, about, 1.0);
+                let mut labels = about(facts, slot, row.metric);
+                labels.push(("name", label(&slot.file)));
+                listed(sheet, &COUNTER_SOURCE_INFO, labels);
             }
         }
         What::Raw { group } => {
-            let mut labels = place_list(&device.facts, &slot.place);
+            let mut labels = place_list(facts, &slot.place);
             labels.push(("group", label(group)));
             labels.push(("name", label(&slot.file)));
-            listed(sheet, &COUNTER_RAW, labels, units::float(value));
+            let sample = Sample {
+                labels: Labels::Listed(labels),
+                value: units::float(value),
+                origin: Some(origin),
+            };
+            add_to(sheet, &COUNTER_RAW, sample);
         }
     }
 }
 
-fn listed<'a>(
-    sheet: &mut Sheet<'a>,
-    family: &Family,
-    labels: Vec<(&'static str, Cow<'a, str>)>,
-    value: f64,
-) {
+fn add_to<'a>(sheet: &mut Sheet<'a>, family: &Family, sample: Sample<'a>) {
     if let Some(samples) = sheet.family(family.name, family.help, family.kind) {
-        samples.push(Sample {
-            labels: Labels::Listed(labels),
-            value,
-        });
+        samples.push(sample);
     }
+}
+
+/// A sample that is there or not and always 1.
+fn listed<'a>(sheet: &mut Sheet<'a>, family: &Family, labels: Vec<(&'static str, Cow<'a, str>)>) {
+    let sample = Sample {
+        labels: Labels::Listed(labels),
+        value: 1.0,
+        origin: None,
+    };
+    add_to(sheet, family, sample);
 }
 
 fn place_labels<'a>(facts: &'a DeviceFacts, place: &'a Place) -> Labels<'a> {
@@ -181,7 +216,7 @@ fn add_facts<'a>(sheet: &mut Sheet<'a>, facts: &'a DeviceFacts) {
     }
     let values = [label(facts.name.as_str()), driver, pci, slot, numa];
     let labels = DEVICE_INFO.labels.iter().copied().zip(values).collect();
-    listed(sheet, &DEVICE_INFO, labels, 1.0);
+    listed(sheet, &DEVICE_INFO, labels);
 }
 
 fn add_port<'a>(
@@ -205,5 +240,5 @@ fn add_port<'a>(
         text(rdma.and_then(|rdma| rdma.node_guid.as_ref())),
     ];
     let labels = PORT_INFO.labels.iter().copied().zip(values).collect();
-    listed(sheet, &PORT_INFO, labels, 1.0);
+    listed(sheet, &PORT_INFO, labels);
 }

@@ -52,6 +52,7 @@ pub(super) fn put<'a>(
         samples.push(Sample {
             labels: Labels::Listed(labels),
             value,
+            origin: None,
         });
     }
 }

@@ -28,6 +28,19 @@ pub(super) struct Family<'a> {
 pub(super) struct Sample<'a> {
     pub(super) labels: Labels<'a>,
     pub(super) value: f64,
+    /// Where the value comes from, if it is a slot's.
+    pub(super) origin: Option<Origin>,
+}
+
+/// A slot of a snapshot.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Origin {
+    /// Position of the device.
+    pub(super) device: usize,
+    /// Position of the slot in the device.
+    pub(super) slot: usize,
+    /// Factor to the family's unit.
+    pub(super) scale: u32,
 }
 
 /// What tells the samples of a family apart. The order is the order of the exposition.
@@ -94,6 +107,7 @@ mod tests {
         Sample {
             labels: Labels::Netdev(netdev.into()),
             value,
+            origin: None,
         }
     }
 
