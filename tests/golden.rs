@@ -9,6 +9,8 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 #![expect(clippy::print_stderr, reason = "a skipped check is said")]
 
+#[path = "node/compare.rs"]
+mod compare;
 #[path = "node/exposition.rs"]
 mod exposition;
 
@@ -18,7 +20,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use exposition::{difference, fixtures, of_node};
+use compare::{difference, fixtures};
+use exposition::of_node;
 
 /// Captured nodes, by name.
 fn nodes() -> Vec<PathBuf> {
