@@ -1,11 +1,11 @@
 #!/bin/sh
-# node_exporter_side_by_side.sh: one device lacks counters/. Debian's node_exporter then shows no
+# node_exporter_side_by_side.sh [PROGRAM]: one device lacks counters/. Debian's node_exporter then shows no
 # InfiniBand metric at all; railwatch shows every other device.
-# RAILWATCH is the program; by default the debug build. Ends with 0 if both are as said, 1 if not,
+# PROGRAM is railwatch, by default the debug build. Ends with 0 if both are as said, 1 if not,
 # 77 where node_exporter is not installed.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
-railwatch=${RAILWATCH:-$root/target/debug/railwatch}
+railwatch=${1:-$root/target/debug/railwatch}
 node=$root/tests/fixtures/counters-missing-one
 exporter=$(command -v prometheus-node-exporter) || {
     echo "SKIPPED: prometheus-node-exporter is not installed"

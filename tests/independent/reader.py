@@ -1,21 +1,18 @@
 #!/usr/bin/env python3
 """reader.py NODE EXPOSITION: derives every sample a captured node should give and compares.
 
-Written from the kernel's formats and the InfiniBand architecture, without the catalog; names.tsv is its
-own table of files. Prints samples that are missing, too many or wrong and ends with 1 if there is any.
-Families about railwatch itself are not looked at.
+Written from the kernel's formats and the InfiniBand architecture, without the catalog; names.tsv is its own
+table of files. Ends with 1 if a sample is missing, too many or wrong. Families about itself are not looked at.
 """
 import os
 import re
 import sys
-
 HERE, NODE = os.path.dirname(os.path.abspath(__file__)), os.path.realpath(sys.argv[1])
 SYS = NODE + "/sys"
 DRIVER = {"mlx5_core": "mlx5", "mlx5_core.sf": "mlx5", "mlx4_core": "mlx4", "bnxt_en": "bnxt_re", "ice": "irdma",
           "i40e": "irdma", "idpf": "irdma", "hfi1": "hfi1", "efa": "efa"}
-BDF = re.compile(r"[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]")
 REPRESENTOR = re.compile(r"(c\d+)?pf\d+(vf|sf)\d+")
-FAULTS, ROWS, SPELLED, WANT, GOT = {}, {}, {}, {}, {}
+FAULTS, ROWS, SPELLED, WANT, GOT, seen = {}, {}, {}, {}, {}, set()
 if os.path.exists(NODE + "/faults.tsv"):
     for line in open(NODE + "/faults.tsv"):
         path, errno = line.rstrip("\n").split("\t")[:2]
@@ -29,10 +26,9 @@ for line in open(HERE + "/names.tsv"):
 
 def read(path):
     """A file's text without its newline; None where it can't be had."""
-    real = os.path.realpath(path)
-    if real in FAULTS or not os.path.isfile(real):
+    if os.path.realpath(path) in FAULTS or not os.path.isfile(path):
         return None
-    return open(real, "rb").read(65536).decode("utf-8", "replace").removesuffix("\n")
+    return open(path, "rb").read(65536).decode("utf-8", "replace").removesuffix("\n")
 
 def number(path, pattern=r"(\d+)"):
     found = re.fullmatch(pattern, read(path) or "")
@@ -63,9 +59,8 @@ def counters(driver, base, dirs, taken=(), **labels):
 
 def pci_of(function):
     """The PCI function something hangs on: its address and directory."""
-    parts = function.split("/")
-    at = [i for i, part in enumerate(parts) if BDF.fullmatch(part)]
-    return (parts[at[-1]], "/".join(parts[:at[-1] + 1])) if at else ("", None)
+    found = re.fullmatch(r"(.*/([0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]))(/.*)?", function)
+    return (found[2], found[1]) if found else ("", None)
 
 def driver_of(function):
     return os.path.basename(os.readlink(function + "/driver")) if os.path.islink(function + "/driver") else ""
@@ -105,7 +100,6 @@ def refused(at, function, driver):
     return driver == "mlx5" and ("SMDL=SW_MNG" in (read(function + "/vpd") or "") or bool(files) and all(
         FAULTS.get(os.path.realpath(file)) == "EINVAL" for file in files))
 
-seen = set()
 for name in ls(SYS + "/class/infiniband"):
     at = os.path.realpath(f"{SYS}/class/infiniband/{name}")
     function = os.path.dirname(os.path.dirname(at)) if os.path.islink(at + "/device") else at
@@ -140,10 +134,9 @@ for name in ls(SYS + "/class/net"):
         netdev(name)
 for address in ls(SYS + "/bus/pci/devices"):
     function = os.path.realpath(f"{SYS}/bus/pci/devices/{address}")
+    why = {"": "no_driver", "vfio-pci": "passthrough"}.get(driver_of(function), "moved")
     if (read(function + "/class") or "").startswith("0x02") and not any(s.startswith(function) for s in seen):
-        why = {"": "no_driver", "vfio-pci": "passthrough"}.get(driver_of(function), "moved")
         put("device_skipped", 1, device=address, reason=why)
-
 for line in open(sys.argv[2]):
     found = re.fullmatch(r'([a-z0-9_]+)(?:\{(.*)\})? (\S+)\n', line)
     if found and not re.match("railwatch_(build_info|config_problems)", line):
@@ -152,7 +145,6 @@ for line in open(sys.argv[2]):
         GOT[(found[1], labels)] = float(found[3])
 wrong = [("missing" if key not in GOT else "extra" if key not in WANT else "differs", key)
          for key in WANT.keys() | GOT.keys() if WANT.get(key) != GOT.get(key)]
-for what, key in sorted(wrong):
-    print(what, key[0], dict(key[1]), f"want {WANT.get(key)}, have {GOT.get(key)}")
+print("\n".join(f"{what} {k[0]} {dict(k[1])} want {WANT.get(k)}, have {GOT.get(k)}" for what, k in sorted(wrong)))
 print(f"{len(WANT)} samples derived, {len(GOT)} given, {len(wrong)} differences", file=sys.stderr)
 sys.exit(bool(wrong))
