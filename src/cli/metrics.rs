@@ -1,0 +1,125 @@
+//! `railwatch metrics`: the metrics once, from the running daemon or read here and now.
+
+use std::time::Duration;
+
+use crate::cli::arguments::{Global, MetricsOptions, Output};
+use crate::cli::exit::{Failure, Reason};
+use crate::cli::local::{Daemon, LocalError};
+use crate::cli::output;
+use crate::core::model::snapshot::Snapshot;
+use crate::core::render::metrics::{self, OwnFamilies};
+use crate::core::render::{families, node};
+use crate::daemon::config::Config;
+use crate::daemon::once::{self, OnceError};
+use crate::host::clock::wall_seconds;
+
+/// Families about ourselves that stay when the others are left out.
+const STAY: [families::Family; 2] = [families::BUILD_INFO, families::CONFIG_PROBLEMS];
+
+/// Prints them.
+///
+/// # Errors
+///
+/// The daemon gives none, the node cannot be read, standard output cannot be written.
+pub fn run(global: &Global, options: &MetricsOptions) -> Result<(), Failure> {
+    let mut inputs = global.inputs();
+    inputs.flags.extend(options.web.flags());
+    let config = global.load_and_tell(&inputs)?;
+    let daemon = Daemon::new(&config.path.runtime, global.timeout);
+    if !options.direct && !global.is_elsewhere() {
+        let path = match global.output {
+            Output::Text => config.web.telemetry_path.as_str(),
+            Output::Json => "/api/v1/node",
+        };
+        match daemon.ask("GET", path) {
+            Ok(answer) if answer.status == 200 => {
+                return told(global.output, &config, &answer.body);
+            }
+            Ok(answer) => {
+                let message = format!("the daemon answered {}: {}", answer.status, answer.text());
+                return Err(Failure::told(Reason::Missing, message));
+            }
+            Err(error @ LocalError::NoDaemon { .. }) => {
+                output::tell(&format!("{error}; reading by myself"));
+            }
+            Err(error) => return Err(Failure::new(Reason::Missing, &error.into())),
+        }
+    }
+    direct(global, &config, daemon.left())
+}
+
+fn direct(global: &Global, config: &Config, timeout: Duration) -> Result<(), Failure> {
+    let node = global.wanted_node(config)?;
+    let snapshot = once::once(config, node, timeout).map_err(|error| {
+        let reason = match error {
+            OnceError::Refused(_) => Reason::Input,
+            OnceError::Nothing(_) => Reason::Missing,
+        };
+        Failure::new(reason, &error.into())
+    })?;
+    output::print(&rendered(global.output, config, &snapshot)?)
+}
+
+fn rendered(shape: Output, config: &Config, snapshot: &Snapshot) -> Result<Vec<u8>, Failure> {
+    let rendered = match shape {
+        Output::Text => metrics::encode(snapshot, own_families(config))
+            .map(String::into_bytes)
+            .map_err(anyhow::Error::from),
+        Output::Json => node::document(snapshot).map_err(anyhow::Error::from),
+    };
+    rendered.map_err(|error| Failure::new(Reason::Internal, &error))
+}
+
+fn own_families(config: &Config) -> OwnFamilies {
+    if config.web.disable_exporter_metrics {
+        OwnFamilies::Hidden
+    } else {
+        OwnFamilies::Shown
+    }
+}
+
+/// Prints the daemon's answer, and how old it is to the person.
+fn told(shape: Output, config: &Config, body: &[u8]) -> Result<(), Failure> {
+    let text = String::from_utf8_lossy(body);
+    let age = match shape {
+        Output::Text => age_of_exposition(&text),
+        Output::Json => age_of_document(body),
+    };
+    if let Some(age) = age {
+        output::tell(&format!("the daemon read this {age:.1} s ago"));
+    }
+    if shape == Output::Text && config.web.disable_exporter_metrics {
+        return output::print(without_our_own(&text).as_bytes());
+    }
+    output::print(body)
+}
+
+/// The age of the oldest source.
+fn age_of_exposition(text: &str) -> Option<f64> {
+    let name = families::SOURCE_AGE_SECONDS.name;
+    text.lines()
+        .filter(|line| line.strip_prefix(name).is_some_and(|rest| rest.starts_with('{')))
+        .filter_map(|line| line.rsplit_once(' ')?.1.parse().ok())
+        .reduce(f64::max)
+}
+
+fn age_of_document(body: &[u8]) -> Option<f64> {
+    let document: serde_json::Value = serde_json::from_slice(body).ok()?;
+    Some((wall_seconds() - document.get("t")?.as_f64()?).max(0.0))
+}
+
+/// The exposition without the families about ourselves.
+fn without_our_own(text: &str) -> String {
+    let mut kept = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        let sample = ["# HELP ", "# TYPE "]
+            .iter()
+            .find_map(|comment| line.strip_prefix(comment))
+            .unwrap_or(line);
+        let end = sample.find(['{', ' ']).unwrap_or(sample.len());
+        if !is_our_own(sample.get(..end).unwrap_or_default()) {
+            kept.push_str(line);
+        }
+    }
+    kept
+}
