@@ -1,6 +1,16 @@
 //! Polls through reader children, keeps histories, publishes snapshots and serves them.
 
+pub mod child;
+pub mod complaint;
 pub mod config;
+pub mod history;
 pub mod http;
 pub mod log;
+pub mod notify;
+pub mod once;
+pub mod own;
+pub mod poller;
+pub mod run;
+pub mod schedule;
 pub mod socket;
+pub mod store;

@@ -1,3 +1,7 @@
 //! The `railwatch` binary.
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    railwatch::cli::main(std::env::args_os())
+}

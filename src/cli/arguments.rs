@@ -7,10 +7,10 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::cli::exit::{Failure, Reason};
 use crate::cli::output;
+use crate::core::wire::Node;
 use crate::daemon::config::Config;
 use crate::daemon::config::layers::{self, FlagValue, Inputs, Loaded};
 use crate::daemon::config::value::Given;
-use crate::core::wire::Node;
 
 /// The whole command line.
 #[derive(Debug, Parser)]
@@ -267,7 +267,8 @@ fn text_of(path: &Path) -> Result<String, Failure> {
 
 /// A time as people write it.
 fn duration(text: &str) -> Result<Duration, String> {
-    let allowed = || "allowed is a time above 0 and up to a day: 500ms, 2s, 1m or seconds".to_owned();
+    let allowed =
+        || "allowed is a time above 0 and up to a day: 500ms, 2s, 1m or seconds".to_owned();
     let (number, factor) = if let Some(number) = text.strip_suffix("ms") {
         (number, 0.001)
     } else if let Some(number) = text.strip_suffix('s') {
@@ -319,8 +320,22 @@ mod tests {
     #[test]
     fn global_flags_stand_before_and_after_the_command() {
         for line in [
-            ["railwatch", "--timeout", "2s", "metrics", "--output", "json"],
-            ["railwatch", "metrics", "--output", "json", "--timeout", "2s"],
+            [
+                "railwatch",
+                "--timeout",
+                "2s",
+                "metrics",
+                "--output",
+                "json",
+            ],
+            [
+                "railwatch",
+                "metrics",
+                "--output",
+                "json",
+                "--timeout",
+                "2s",
+            ],
         ] {
             let arguments = Arguments::try_parse_from(line).unwrap();
             assert_eq!(arguments.global.timeout, Duration::from_secs(2));

@@ -13,8 +13,13 @@ use crate::daemon::config::Config;
 use crate::daemon::once::{self, OnceError};
 use crate::host::clock::wall_seconds;
 
-/// Families about ourselves that stay when the others are left out.
-const STAY: [families::Family; 2] = [families::BUILD_INFO, families::CONFIG_PROBLEMS];
+/// What the names of families about our own sources, processes and host begin with.
+const OUR_OWN: [&str; 4] = [
+    "railwatch_source_",
+    "railwatch_process_",
+    families::READ_FAULTS.name,
+    families::HOST_INFO.name,
+];
 
 /// Prints them.
 ///
@@ -98,7 +103,10 @@ fn told(shape: Output, config: &Config, body: &[u8]) -> Result<(), Failure> {
 fn age_of_exposition(text: &str) -> Option<f64> {
     let name = families::SOURCE_AGE_SECONDS.name;
     text.lines()
-        .filter(|line| line.strip_prefix(name).is_some_and(|rest| rest.starts_with('{')))
+        .filter(|line| {
+            line.strip_prefix(name)
+                .is_some_and(|rest| rest.starts_with('{'))
+        })
         .filter_map(|line| line.rsplit_once(' ')?.1.parse().ok())
         .reduce(f64::max)
 }
@@ -117,9 +125,48 @@ fn without_our_own(text: &str) -> String {
             .find_map(|comment| line.strip_prefix(comment))
             .unwrap_or(line);
         let end = sample.find(['{', ' ']).unwrap_or(sample.len());
-        if !is_our_own(sample.get(..end).unwrap_or_default()) {
+        let name = sample.get(..end).unwrap_or_default();
+        if !OUR_OWN.iter().any(|ours| name.starts_with(ours)) {
             kept.push_str(line);
         }
     }
     kept
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::core::model::snapshot::{Own, ProcessView};
+
+    #[test]
+    fn a_daemons_answer_loses_what_the_encoder_would_have_left_out() {
+        let own = Own {
+            processes: vec![ProcessView {
+                process: "daemon",
+                pss_bytes: Some(1),
+                cpu_seconds: Some(1.0),
+                open_fds: Some(1),
+                start_seconds: Some(1.0),
+            }],
+            ..Own::default()
+        };
+        let snapshot = Snapshot {
+            own: std::sync::Arc::new(own),
+            ..Snapshot::default()
+        };
+        let shown = metrics::encode(&snapshot, OwnFamilies::Shown).unwrap();
+        let hidden = metrics::encode(&snapshot, OwnFamilies::Hidden).unwrap();
+        assert_ne!(shown, hidden);
+        assert_eq!(without_our_own(&shown), hidden);
+    }
+
+    #[test]
+    fn the_age_is_that_of_the_oldest_source() {
+        let text = "# TYPE railwatch_source_age_seconds gauge\n\
+                    railwatch_source_age_seconds{source=\"a\"} 0.5\n\
+                    railwatch_source_age_seconds{source=\"b\"} 2\n";
+        assert_eq!(age_of_exposition(text), Some(2.0));
+        assert_eq!(age_of_exposition("railwatch_build_info 1\n"), None);
+        assert_eq!(age_of_document(b"{}"), None);
+    }
 }

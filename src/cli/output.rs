@@ -1,6 +1,6 @@
 //! The one place that prints. A reader that has gone away (`| head`) is no failure.
 
-use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::io::{self, ErrorKind, Write};
 
 use crate::cli::exit::{Failure, Reason};
 
@@ -29,15 +29,25 @@ pub fn tell(message: &str) {
     }
 }
 
+/// Tells the person these lines as they are, but printable.
+pub fn tell_lines(each: &[String]) {
+    tell_plainly(&lines(each));
+}
+
+/// The lines as one printable text.
+#[must_use]
+pub fn lines(each: &[String]) -> String {
+    let mut text = String::new();
+    for line in each.iter().flat_map(|each| each.lines()) {
+        text.push_str(&printable(line));
+        text.push('\n');
+    }
+    text
+}
+
 /// Writes text we made ourselves to standard error, as it is.
 pub fn tell_plainly(text: &str) {
     drop(io::stderr().lock().write_all(text.as_bytes()));
-}
-
-/// Whether somebody looks at standard error.
-#[must_use]
-pub fn is_watched() -> bool {
-    io::stderr().is_terminal()
 }
 
 /// The text with its control characters escaped.

@@ -139,6 +139,7 @@ pub(crate) fn until(mut done: impl FnMut() -> bool) -> bool {
 
 fn snapshot(at: BootTime) -> Snapshot {
     Snapshot {
+        polls: 1,
         at,
         wall_seconds: 1_772_366_400.25,
         devices: vec![

@@ -32,7 +32,7 @@ pub struct DeviceFacts {
 
 /// Which kind of function a device is; scope of its counters follows from it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", tag = "kind")]
+#[serde(rename_all = "snake_case")]
 pub enum Function {
     /// A physical PCI function.
     Physical,

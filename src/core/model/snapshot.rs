@@ -17,6 +17,8 @@ pub struct Snapshot {
     pub at: BootTime,
     /// Wall time of `at`, seconds since 1970 with fraction; only for documents.
     pub wall_seconds: f64,
+    /// Polls sent so far.
+    pub polls: u64,
     /// Devices that are read, ordered by name.
     pub devices: Vec<Arc<DeviceView>>,
     /// Devices that are not.

@@ -18,6 +18,12 @@ pub struct Family {
     pub labels: &'static [&'static str],
 }
 
+/// Polls sent to readers.
+pub const POLLS: Family = counter(
+    "railwatch_polls_total",
+    "Polls sent to the readers since the daemon started",
+    &[],
+);
 /// Whether the newest pass of a source worked.
 pub const SOURCE_SUCCESS: Family = gauge(
     "railwatch_source_success",
@@ -162,13 +168,14 @@ pub const PROCESS_START_TIME_SECONDS: Family = gauge(
 );
 
 /// Every family above, in the order of the reference.
-pub const ALL: [Family; 22] = [
+pub const ALL: [Family; 23] = [
     PORT_INFO,
     DEVICE_INFO,
     DEVICE_SKIPPED,
     COUNTER_SATURATED,
     COUNTER_SOURCE_INFO,
     COUNTER_RAW,
+    POLLS,
     SOURCE_SUCCESS,
     SOURCE_AGE_SECONDS,
     SOURCE_DURATION_SECONDS,

@@ -100,22 +100,28 @@ impl Field {
     /// The value as it would be written in the file, as `config` has it.
     #[must_use]
     pub fn shown(&self, config: &Config) -> String {
+        self.value(config).to_string()
+    }
+
+    /// The value `config` has.
+    #[must_use]
+    pub fn value(&self, config: &Config) -> serde_json::Value {
         // The places are reached by `&mut` only, so that one function serves both ways.
         let config = &mut config.clone();
         match self {
-            Self::Seconds { of, .. } => of(config).as_secs_f64().to_string(),
-            Self::Count { of, .. } => of(config).to_string(),
-            Self::Switch { of } => of(config).to_string(),
-            Self::UrlPath { of } | Self::Level { of } => quoted(of(config)),
-            Self::Format { of } => match of(config) {
-                LogFormat::Text => "\"text\"".to_owned(),
-                LogFormat::Json => "\"json\"".to_owned(),
+            Self::Seconds { of, .. } => match of(config).subsec_nanos() {
+                0 => of(config).as_secs().into(),
+                _ => of(config).as_secs_f64().into(),
             },
-            Self::Addresses { of } => {
-                let each: Vec<String> = of(config).iter().map(|each| quoted(each)).collect();
-                format!("[{}]", each.join(", "))
-            }
-            Self::Path { of } => quoted(&of(config).to_string_lossy()),
+            Self::Count { of, .. } => (*of(config)).into(),
+            Self::Switch { of } => (*of(config)).into(),
+            Self::UrlPath { of } | Self::Level { of } => of(config).as_str().into(),
+            Self::Format { of } => match of(config) {
+                LogFormat::Text => "text".into(),
+                LogFormat::Json => "json".into(),
+            },
+            Self::Addresses { of } => of(config).clone().into(),
+            Self::Path { of } => of(config).to_string_lossy().into(),
         }
     }
 

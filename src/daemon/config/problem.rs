@@ -40,6 +40,14 @@ pub struct Problem {
     pub what: String,
 }
 
+impl Problem {
+    /// Whether the command line is wrong.
+    #[must_use]
+    pub fn is_flag(&self) -> bool {
+        matches!(self.origin, Origin::Flag(_))
+    }
+}
+
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.origin)?;

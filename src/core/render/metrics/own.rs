@@ -6,7 +6,7 @@ use super::OwnFamilies;
 use super::sheet::{Labels, Sample, Sheet, label};
 use crate::core::model::snapshot::{HostFacts, ProcessView, Snapshot, SourceView};
 use crate::core::render::families::{
-    BUILD_INFO, CONFIG_PROBLEMS, Family, HOST_INFO, PROCESS_CPU_SECONDS, PROCESS_OPEN_FDS,
+    BUILD_INFO, CONFIG_PROBLEMS, Family, HOST_INFO, POLLS, PROCESS_CPU_SECONDS, PROCESS_OPEN_FDS,
     PROCESS_PSS_BYTES, PROCESS_START_TIME_SECONDS, READ_FAULTS, SOURCE_ABANDONED,
     SOURCE_AGE_SECONDS, SOURCE_DURATION_SECONDS, SOURCE_INTERVAL_SECONDS, SOURCE_OVERRUNS,
     SOURCE_RESTARTS, SOURCE_STALLED, SOURCE_SUCCESS,
@@ -25,6 +25,7 @@ pub(super) fn add<'a>(sheet: &mut Sheet<'a>, snapshot: &'a Snapshot, own: OwnFam
     if own == OwnFamilies::Hidden {
         return;
     }
+    put(sheet, &POLLS, &[], Some(float(snapshot.polls)));
     host(sheet, &snapshot.own.host);
     for source in &snapshot.sources {
         add_source(sheet, snapshot, source);

@@ -1,0 +1,410 @@
+//! Keeps one child alive and finds out who is guilty when it does not answer.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::mpsc::Sender;
+use std::time::Duration;
+
+use tracing::{info, warn};
+
+use crate::core::catalog::LaneSet;
+use crate::core::ids::DeviceKey;
+use crate::core::model::time::BootTime;
+use crate::core::wire::{Event, Hello, PROTOCOL, Request};
+use crate::daemon::child::process::{Launch, Process, Said, Word};
+use crate::daemon::child::stall::{Stalled, Stalls};
+
+/// Time a killed child has to end before it counts as abandoned.
+const LAST_BREATH: Duration = Duration::from_secs(1);
+/// Longest pause between two starts of a child that never completes a poll.
+const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+
+/// What has happened to children so far.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Children started after the first.
+    pub restarts: u64,
+    /// Children the kernel would not let end.
+    pub abandoned: u64,
+}
+
+/// Keeps one child of a kind.
+#[derive(Debug)]
+pub struct Supervisor<M> {
+    launch: Launch,
+    hello: Hello,
+    deadline: Duration,
+    to: Sender<M>,
+    current: Option<Running>,
+    leaving: Vec<Leaving>,
+    stalls: Stalls,
+    restricted: BTreeSet<DeviceKey>,
+    counts: Counts,
+    started: u64,
+    /// Children in a row that completed no poll.
+    failures: u32,
+    not_before: BootTime,
+    /// Devices that had not answered when each of the last children died.
+    suspects: Option<BTreeSet<DeviceKey>>,
+}
+
+#[derive(Debug)]
+struct Running {
+    number: u64,
+    process: Process,
+    heard_at: BootTime,
+    present: BTreeSet<DeviceKey>,
+    /// Since when each device owes an answer.
+    waiting: BTreeMap<DeviceKey, BootTime>,
+    /// Polls that are not done, with the time they were sent.
+    open: BTreeMap<u64, BootTime>,
+    /// Devices that were left alone when it was started.
+    resting: Vec<DeviceKey>,
+}
+
+#[derive(Debug)]
+struct Leaving {
+    number: u64,
+    process: Process,
+    since: BootTime,
+    abandoned: bool,
+}
+
+impl<M: From<Said> + Send + 'static> Supervisor<M> {
+    /// A supervisor without a child; the first poll starts one. What children say goes to `to` and
+    /// comes back through [`Self::hear`].
+    #[must_use]
+    pub fn new(launch: Launch, hello: Hello, deadline: Duration, to: Sender<M>) -> Self {
+        let restricted = hello.restricted.iter().cloned().collect();
+        Self {
+            launch,
+            hello,
+            deadline,
+            to,
+            current: None,
+            leaving: Vec::new(),
+            stalls: Stalls::default(),
+            restricted,
+            counts: Counts::default(),
+            started: 0,
+            failures: 0,
+            not_before: BootTime(0),
+            suspects: None,
+        }
+    }
+
+    /// Takes up the stalled devices an earlier daemon of this boot knew.
+    #[must_use]
+    pub fn with_stalls(mut self, known: BTreeMap<DeviceKey, Stalled>) -> Self {
+        self.stalls = Stalls::known(known);
+        self
+    }
+
+    /// Process id of the current child.
+    #[must_use]
+    pub fn pid(&self) -> Option<u32> {
+        self.current.as_ref().map(|running| running.process.pid())
+    }
+
+    /// What has happened so far.
+    #[must_use]
+    pub fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    /// Devices that rest.
+    #[must_use]
+    pub fn stalls(&self) -> &Stalls {
+        &self.stalls
+    }
+
+    /// Devices known to be restricted.
+    #[must_use]
+    pub fn restricted(&self) -> &BTreeSet<DeviceKey> {
+        &self.restricted
+    }
+
+    /// Reads counters the catalog lacks, or stops to; takes effect with a fresh child.
+    pub fn set_raw(&mut self, raw: bool, now: BootTime) {
+        if self.hello.raw != raw {
+            self.hello.raw = raw;
+            self.retire(now);
+        }
+    }
+
+    /// Starts a child if there is none and one is due, and sends it a poll.
+    pub fn poll(&mut self, seq: u64, lanes: LaneSet, now: BootTime) {
+        if self.current.is_none() && now >= self.not_before {
+            self.start(now);
+        }
+        let Some(running) = &mut self.current else {
+            return;
+        };
+        // A full pipe is a child that takes nothing; its oldest open poll runs into the deadline.
+        if running.process.send(&Request::Poll { seq, lanes }).is_ok() {
+            running.open.insert(seq, now);
+            for device in &running.present {
+                running.waiting.entry(device.clone()).or_insert(now);
+            }
+        }
+    }
+
+    /// Takes what a child said; events of the current child come back to be used.
+    pub fn hear(&mut self, said: Said, now: BootTime) -> Vec<Event> {
+        let Some(running) = self
+            .current
+            .as_mut()
+            .filter(|running| running.number == said.child)
+        else {
+            return Vec::new();
+        };
+        match said.word {
+            Word::Events(events) => {
+                running.heard_at = now;
+                for event in &events {
+                    self.note(event);
+                }
+                events
+            }
+            Word::Ended(why) => {
+                self.died(&why, now);
+                Vec::new()
+            }
+        }
+    }
+
+    /// Looks at deadlines and at children that are leaving; to be called at every tick.
+    pub fn check(&mut self, now: BootTime) {
+        self.reap(now);
+        let Some(running) = &self.current else {
+            return;
+        };
+        let late = |since: &BootTime| now.since(*since) > self.deadline;
+        let is_silent = now.since(running.heard_at) > self.deadline;
+        let guilty: Vec<DeviceKey> = running
+            .waiting
+            .iter()
+            .filter(|(_, since)| late(since))
+            .map(|(key, _)| key.clone())
+            .collect();
+        let is_open = running.open.values().next().is_some_and(late);
+        if is_silent && is_open {
+            warn!(
+                pid = running.process.pid(),
+                "reader says nothing; it is replaced"
+            );
+            self.give_up(&[], now);
+        } else if !guilty.is_empty() {
+            for device in &guilty {
+                warn!(
+                    device = device.as_str(),
+                    "a read does not return; the reader is replaced without this device"
+                );
+            }
+            self.give_up(&guilty, now);
+        } else if is_open && running.waiting.is_empty() {
+            self.give_up(&[], now);
+        } else if self.someone_has_rested(now) {
+            info!("trying devices again that had stalled");
+            self.retire(now);
+        }
+    }
+
+    /// Ends the child, without grace: it holds nothing that could be lost.
+    pub fn stop(&mut self) {
+        if let Some(running) = &mut self.current {
+            running.process.kill();
+        }
+    }
+
+    fn start(&mut self, now: BootTime) {
+        let number = self.started;
+        self.started = self.started.saturating_add(1);
+        self.counts.restarts = number;
+        let resting = self.stalls.resting(now);
+        let hello = Hello {
+            stalled: resting.clone(),
+            restricted: self.restricted.iter().cloned().collect(),
+            ..self.hello.clone()
+        };
+        let started = Process::start(&self.launch, number, self.to.clone())
+            .and_then(|mut process| process.send(&Request::Hello(hello)).map(|()| process));
+        match started {
+            Ok(process) => {
+                self.current = Some(Running {
+                    number,
+                    process,
+                    heard_at: now,
+                    present: BTreeSet::new(),
+                    waiting: BTreeMap::new(),
+                    open: BTreeMap::new(),
+                    resting,
+                });
+            }
+            Err(error) => {
+                warn!(error = %error, "cannot start the reader");
+                self.pause(now);
+            }
+        }
+    }
+
+    fn note(&mut self, event: &Event) {
+        let Some(running) = &mut self.current else {
+            return;
+        };
+        match event {
+            Event::Ready { protocol } if *protocol != PROTOCOL => {
+                warn!(
+                    protocol,
+                    expected = PROTOCOL,
+                    "reader speaks another protocol"
+                );
+            }
+            Event::Present { devices, skipped } => {
+                let since = running.open.values().next().copied();
+                running.present = devices.iter().cloned().collect();
+                running
+                    .waiting
+                    .retain(|device, _| running.present.contains(device));
+                for device in devices {
+                    if let Some(since) = since {
+                        running.waiting.entry(device.clone()).or_insert(since);
+                    }
+                }
+                let restricted = skipped.iter().filter(|skipped| {
+                    skipped.reason == crate::core::model::facts::SkipReason::Restricted
+                });
+                self.restricted
+                    .extend(restricted.map(|skipped| skipped.key.clone()));
+            }
+            Event::Report(report) => {
+                running.waiting.remove(&report.device);
+                if self.stalls.answered(&report.device) {
+                    info!(
+                        device = report.device.as_str(),
+                        "a device that had stalled answers again"
+                    );
+                }
+            }
+            Event::Done { seq } => {
+                running.open.retain(|open, _| open > seq);
+                self.failures = 0;
+                self.suspects = None;
+            }
+            Event::Ready { .. }
+            | Event::Refused { .. }
+            | Event::Facts { .. }
+            | Event::Busy { .. } => {}
+        }
+    }
+
+    /// The child ended by itself: whoever had not answered is suspected, and guilty the second time.
+    fn died(&mut self, why: &str, now: BootTime) {
+        let Some(running) = self.current.take() else {
+            return;
+        };
+        warn!(
+            pid = running.process.pid(),
+            error = why,
+            "reader ended; it is replaced"
+        );
+        let unanswered: BTreeSet<DeviceKey> = running.waiting.keys().cloned().collect();
+        let suspects = match self.suspects.take() {
+            Some(before) => before.intersection(&unanswered).cloned().collect(),
+            None => unanswered,
+        };
+        if self.failures > 0 && !suspects.is_empty() {
+            // Of several that never answer together, one half rests and so clears the other.
+            let count = suspects.len().div_ceil(2);
+            for device in suspects.iter().take(count) {
+                warn!(
+                    device = device.as_str(),
+                    "readers end while they read this device; it is left out"
+                );
+                self.stalls.add(device.clone(), running.number, now);
+            }
+        } else {
+            self.suspects = Some(suspects);
+        }
+        self.leave(running, now);
+        self.pause(now);
+    }
+
+    /// Kills the child; devices that did not return rest.
+    fn give_up(&mut self, guilty: &[DeviceKey], now: BootTime) {
+        let Some(mut running) = self.current.take() else {
+            return;
+        };
+        running.process.kill();
+        for device in guilty {
+            self.stalls.add(device.clone(), running.number, now);
+        }
+        self.leave(running, now);
+        if guilty.is_empty() {
+            self.pause(now);
+        }
+    }
+
+    /// Replaces a child that did nothing wrong.
+    fn retire(&mut self, now: BootTime) {
+        if let Some(mut running) = self.current.take() {
+            running.process.kill();
+            self.leave(running, now);
+        }
+    }
+
+    fn leave(&mut self, running: Running, now: BootTime) {
+        let Running {
+            number, process, ..
+        } = running;
+        self.leaving.push(Leaving {
+            number,
+            process,
+            since: now,
+            abandoned: false,
+        });
+    }
+
+    /// First start at once, then ever longer pauses while no child completes a poll.
+    fn pause(&mut self, now: BootTime) {
+        let seconds = if self.failures == 0 {
+            0
+        } else {
+            1 << self.failures.saturating_sub(1).min(6)
+        };
+        self.failures = self.failures.saturating_add(1);
+        self.not_before = now.after(Duration::from_secs(seconds).min(LONGEST_PAUSE));
+    }
+
+    fn reap(&mut self, now: BootTime) {
+        let mut left = Vec::new();
+        for mut leaving in std::mem::take(&mut self.leaving) {
+            if leaving.process.has_ended() {
+                self.stalls.released(leaving.number);
+                if leaving.abandoned {
+                    info!(pid = leaving.process.pid(), "an abandoned reader has ended");
+                }
+                continue;
+            }
+            if !leaving.abandoned && now.since(leaving.since) > LAST_BREATH {
+                leaving.abandoned = true;
+                self.counts.abandoned = self.counts.abandoned.saturating_add(1);
+                warn!(
+                    pid = leaving.process.pid(),
+                    "a killed reader does not end; it is abandoned"
+                );
+            }
+            left.push(leaving);
+        }
+        self.leaving = left;
+    }
+
+    /// A device the current child leaves alone may be tried again.
+    fn someone_has_rested(&self, now: BootTime) -> bool {
+        let resting = self.stalls.resting(now);
+        let left_alone = self
+            .current
+            .as_ref()
+            .map_or(&[][..], |running| &running.resting);
+        left_alone.iter().any(|device| !resting.contains(device))
+    }
+}

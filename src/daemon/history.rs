@@ -1,0 +1,273 @@
+//! The newest state of every key, and what our own sums have come to.
+//!
+//! A key is a place on a device and a counter there; it survives readers, renames and
+//! re-discovery. Nothing here asks for the time: it comes with the readings.
+
+mod cells;
+mod health;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::core::catalog::{Lane, Source};
+use crate::core::ids::DeviceKey;
+use crate::core::model::facts::{DeviceFacts, Skipped};
+use crate::core::model::outcome::{FaultReason, Outcome};
+use crate::core::model::snapshot::{DeviceView, SourceView};
+use crate::core::model::time::BootTime;
+use crate::core::wire::{Event, Report, Slot};
+use crate::daemon::child::Counts;
+use crate::daemon::history::cells::Cell;
+use crate::daemon::history::health::Health;
+
+/// How long a device that is gone is remembered: longer than a driver reload or a firmware reset.
+const REMEMBERED: Duration = Duration::from_secs(600);
+/// A key is current for this many tenths of its lane's interval.
+const CURRENT_TENTHS: u32 = 25;
+
+/// Actual intervals of the lanes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Intervals {
+    /// Of the fast lane.
+    pub fast: Duration,
+    /// Of the link lane.
+    pub link: Duration,
+    /// Of the slow lane.
+    pub slow: Duration,
+}
+
+impl Intervals {
+    /// The lane's interval.
+    #[must_use]
+    pub fn of(&self, lane: Lane) -> Duration {
+        match lane {
+            Lane::Fast => self.fast,
+            Lane::Link => self.link,
+            Lane::Slow => self.slow,
+        }
+    }
+
+    fn current_for(&self, lane: Lane) -> Duration {
+        self.of(lane)
+            .saturating_mul(CURRENT_TENTHS)
+            .checked_div(10)
+            .unwrap_or_default()
+    }
+}
+
+/// A read that failed, for the log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Failure<'a> {
+    /// The device.
+    pub facts: &'a DeviceFacts,
+    /// The value.
+    pub slot: &'a Slot,
+    /// Why, or `None` when it reads again.
+    pub reason: Option<FaultReason>,
+}
+
+/// Everything that is known of every device.
+#[derive(Debug, Default)]
+pub struct History {
+    devices: BTreeMap<DeviceKey, Device>,
+    skipped: Vec<Skipped>,
+    health: Health,
+}
+
+#[derive(Debug)]
+struct Device {
+    facts: Arc<DeviceFacts>,
+    slots: Arc<[Slot]>,
+    cells: Vec<Cell>,
+    generation: u32,
+    /// Since when the node does not have it.
+    gone: Option<BootTime>,
+    /// When it last reported.
+    seen: BootTime,
+}
+
+impl History {
+    /// Takes what a reader said. `failed` hears of each value whose state turned bad, changed its
+    /// reason, or turned good again.
+    pub fn take(&mut self, event: Event, now: BootTime, failed: &mut dyn FnMut(Failure<'_>)) {
+        match event {
+            Event::Present { devices, skipped } => self.present(&devices, skipped, now),
+            Event::Facts {
+                generation,
+                facts,
+                slots,
+            } => self.learn(generation, *facts, slots, now),
+            Event::Report(report) => self.report(&report, now, failed),
+            Event::Busy { device, .. } => {
+                let sources = self.sources_of(&device);
+                self.health.overrun(&sources);
+            }
+            Event::Done { .. } => self.health.done(now),
+            Event::Ready { .. } | Event::Refused { .. } => {}
+        }
+    }
+
+    /// A reader that is replaced ends the pass it had begun. What it read stays current until it is
+    /// too old: a restart of a reader is no gap.
+    pub fn reader_replaced(&mut self) {
+        self.health.abort();
+    }
+
+    fn present(&mut self, devices: &[DeviceKey], skipped: Vec<Skipped>, now: BootTime) {
+        self.skipped = skipped;
+        for (key, device) in &mut self.devices {
+            if devices.contains(key) {
+                device.gone = None;
+            } else {
+                device.gone.get_or_insert(now);
+            }
+        }
+        self.devices
+            .retain(|_, device| device.gone.is_none_or(|gone| now.since(gone) < REMEMBERED));
+    }
+
+    fn learn(&mut self, generation: u32, facts: DeviceFacts, slots: Vec<Slot>, seen: BootTime) {
+        let key = facts.key.clone();
+        let mut old = self.devices.remove(&key);
+        let cells = slots.iter().map(|slot| {
+            old.as_mut()
+                .map_or_else(Cell::default, |old| old.give(slot))
+        });
+        let cells = cells.collect();
+        let device = Device {
+            facts: Arc::new(facts),
+            cells,
+            slots: slots.into(),
+            generation,
+            gone: None,
+            seen,
+        };
+        self.devices.insert(key, device);
+    }
+
+    fn report(&mut self, report: &Report, now: BootTime, failed: &mut dyn FnMut(Failure<'_>)) {
+        let Some(device) = self.devices.get_mut(&report.device) else {
+            return;
+        };
+        if device.generation != report.generation {
+            return;
+        }
+        device.seen = now;
+        let due = device
+            .slots
+            .iter()
+            .zip(&mut device.cells)
+            .filter(|(slot, _)| report.lanes.has(slot.lane));
+        for ((slot, cell), reading) in due.zip(&report.readings) {
+            let at = report
+                .began
+                .after(Duration::from_nanos(reading.offset_nanos));
+            let before = cell.fault();
+            cell.take(slot, reading.outcome, at);
+            self.health.read(slot.source, reading.outcome);
+            let reason = cell.fault();
+            if reason != before {
+                failed(Failure {
+                    facts: &device.facts,
+                    slot,
+                    reason,
+                });
+            }
+        }
+        for (source, nanos) in &report.spent {
+            self.health.spent(*source, Duration::from_nanos(*nanos));
+        }
+    }
+
+    fn sources_of(&self, key: &DeviceKey) -> Vec<Source> {
+        let slots = self
+            .devices
+            .get(key)
+            .map_or(&[][..], |device| &device.slots);
+        Source::ALL
+            .into_iter()
+            .filter(|source| slots.iter().any(|slot| slot.source == *source))
+            .collect()
+    }
+
+    /// Devices as they stand at `now`, ordered by name.
+    #[must_use]
+    pub fn views(&self, now: BootTime, intervals: &Intervals) -> Vec<Arc<DeviceView>> {
+        let here = self
+            .devices
+            .values()
+            .filter(|device| device.is_here(now, intervals));
+        let mut views: Vec<Arc<DeviceView>> = here
+            .map(|device| Arc::new(device.view(now, intervals)))
+            .collect();
+        views.sort_by(|a, b| a.facts.name.cmp(&b.facts.name));
+        views
+    }
+
+    /// Devices that are not read.
+    #[must_use]
+    pub fn skipped(&self) -> &[Skipped] {
+        &self.skipped
+    }
+
+    /// Health of each source.
+    #[must_use]
+    pub fn sources(&self, intervals: &Intervals, counts: Counts) -> Vec<SourceView> {
+        let lanes = |source: Source| {
+            let slots = self.devices.values().flat_map(|device| device.slots.iter());
+            let lanes = slots
+                .filter(|slot| slot.source == source)
+                .map(|slot| slot.lane);
+            lanes
+                .map(|lane| (lane, intervals.of(lane)))
+                .collect::<BTreeMap<Lane, Duration>>()
+        };
+        let stalled = self
+            .skipped
+            .iter()
+            .any(|skipped| skipped.reason == crate::core::model::facts::SkipReason::Stalled);
+        Source::ALL
+            .into_iter()
+            .map(|source| self.health.view(source, lanes(source), stalled, counts))
+            .collect()
+    }
+}
+
+impl Device {
+    /// The cell of a slot, by what it is and not by where it stands in the list.
+    fn give(&mut self, slot: &Slot) -> Cell {
+        let found = self.slots.iter().position(|old| {
+            old.what == slot.what && old.place == slot.place && old.file == slot.file
+        });
+        found
+            .and_then(|position| self.cells.get_mut(position))
+            .map(std::mem::take)
+            .unwrap_or_default()
+    }
+
+    /// The node has it, and it reported lately.
+    fn is_here(&self, now: BootTime, intervals: &Intervals) -> bool {
+        let reported = now.since(self.seen);
+        let lanes = [Lane::Fast, Lane::Link];
+        self.gone.is_none()
+            && lanes
+                .iter()
+                .any(|lane| reported <= intervals.current_for(*lane))
+    }
+
+    fn view(&self, now: BootTime, intervals: &Intervals) -> DeviceView {
+        let state =
+            |(slot, cell): (&Slot, &Cell)| cell.state(now, intervals.current_for(slot.lane));
+        DeviceView {
+            facts: Arc::clone(&self.facts),
+            slots: Arc::clone(&self.slots),
+            states: self.slots.iter().zip(&self.cells).map(state).collect(),
+        }
+    }
+}
+
+/// Whether an outcome is a value.
+fn is_value(outcome: Outcome) -> bool {
+    matches!(outcome, Outcome::Value(_))
+}

@@ -1,0 +1,252 @@
+//! The poller: one thread that ticks, sends polls, takes readings and publishes.
+//!
+//! Lanes run on the injected clock; whom to replace when nothing comes back is a matter of real
+//! time. The thread waits for its inbox only, always with a deadline, and enters no device.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::Duration;
+
+use tokio::sync::watch;
+use tracing::warn;
+
+use crate::core::catalog::{Lane, LaneSet};
+use crate::core::model::snapshot::{HostFacts, Own, Snapshot};
+use crate::core::model::time::BootTime;
+use crate::core::wire::Event;
+use crate::daemon::child::{Said, Supervisor};
+use crate::daemon::complaint::Complaints;
+use crate::daemon::history::{History, Intervals};
+use crate::daemon::notify::Notify;
+use crate::daemon::own;
+use crate::daemon::schedule::Schedule;
+use crate::daemon::store::{Kept, Store};
+use crate::host::clock::{BootClock, Clock, wall_seconds};
+
+/// How long a tick's snapshot waits for a device that is late.
+const LATE: Duration = Duration::from_millis(250);
+/// How long the first snapshot waits: a card's first probe may take seconds.
+const FIRST: Duration = Duration::from_secs(5);
+
+/// What comes into the poller's inbox.
+#[derive(Debug)]
+pub enum Message {
+    /// From a reader.
+    Said(Said),
+    /// New settings after a reload.
+    Settings(Settings),
+    /// End.
+    Stop,
+}
+
+impl From<Said> for Message {
+    fn from(said: Said) -> Self {
+        Self::Said(said)
+    }
+}
+
+/// What a reload may change while polling goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Settings {
+    /// Intervals of the lanes.
+    pub intervals: Intervals,
+    /// Counters the catalog lacks are read.
+    pub raw: bool,
+}
+
+/// What a poller needs.
+#[derive(Debug)]
+pub struct Parts {
+    /// Clock of the lanes.
+    pub clock: BootClock,
+    /// Where messages come in.
+    pub inbox: Receiver<Message>,
+    /// Keeps the reader.
+    pub supervisor: Supervisor<Message>,
+    /// Where snapshots go.
+    pub publish: watch::Sender<Option<Arc<Snapshot>>>,
+    /// Intervals to begin with.
+    pub intervals: Intervals,
+    /// The host.
+    pub host: HostFacts,
+    /// What survives a restart; `None` with a capture.
+    pub store: Option<Store>,
+    /// Configuration problems, as the last load counted them.
+    pub problems: Arc<AtomicU64>,
+}
+
+/// The poller.
+#[derive(Debug)]
+pub struct Poller {
+    parts: Parts,
+    real: BootClock,
+    schedule: Schedule,
+    history: History,
+    complaints: Complaints,
+    notify: Notify,
+    own: Arc<Own>,
+    polls: u64,
+    /// Until when, in real time, the snapshot of this tick waits; `None` once it is out.
+    publish_by: Option<BootTime>,
+}
+
+impl Poller {
+    /// A poller whose first tick is now.
+    #[must_use]
+    pub fn new(parts: Parts) -> Self {
+        let schedule = Schedule::new(parts.intervals, parts.clock.now());
+        Self {
+            real: BootClock::new(1),
+            schedule,
+            history: History::default(),
+            complaints: Complaints::default(),
+            notify: Notify::default(),
+            own: Arc::default(),
+            polls: 0,
+            publish_by: None,
+            parts,
+        }
+    }
+
+    /// Polls until it is told to stop.
+    pub fn run(mut self) {
+        loop {
+            self.tick();
+            match self.parts.inbox.recv_timeout(self.patience()) {
+                Ok(Message::Said(said)) => self.hear(said),
+                Ok(Message::Settings(settings)) => self.set(settings),
+                Ok(Message::Stop) | Err(RecvTimeoutError::Disconnected) => break,
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+        }
+        self.parts.supervisor.stop();
+    }
+
+    fn tick(&mut self) {
+        let (now, real) = (self.parts.clock.now(), self.real.now());
+        let reader = self.parts.supervisor.pid();
+        self.parts.supervisor.check(real);
+        let lanes = self.schedule.take_due(now);
+        if !lanes.is_empty() {
+            self.poll(lanes, real);
+        }
+        self.note_reader(reader);
+        if self.publish_by.is_some_and(|by| real >= by) {
+            self.publish();
+        }
+        self.notify.ticked(real);
+    }
+
+    fn poll(&mut self, lanes: LaneSet, real: BootTime) {
+        if self.publish_by.is_some() && self.parts.publish.borrow().is_some() {
+            self.publish();
+        }
+        self.polls = self.polls.saturating_add(1);
+        if self.publish_by.is_none() {
+            let wait = if self.parts.publish.borrow().is_some() {
+                LATE
+            } else {
+                FIRST
+            };
+            self.publish_by = Some(real.after(wait));
+        }
+        self.parts.supervisor.poll(self.polls, lanes, real);
+        if lanes.has(Lane::Slow) {
+            self.look_at_self();
+        }
+        self.complaints.tick(self.parts.clock.now());
+    }
+
+    fn hear(&mut self, said: Said) {
+        let reader = self.parts.supervisor.pid();
+        for event in self.parts.supervisor.hear(said, self.real.now()) {
+            let is_done = matches!(event, Event::Done { seq } if seq == self.polls);
+            if let Event::Refused { why } = &event {
+                warn!(error = why, "the reader cannot read the node");
+            }
+            let now = self.parts.clock.now();
+            let complaints = &mut self.complaints;
+            self.history
+                .take(event, now, &mut |failure| complaints.hear(failure, now));
+            if is_done {
+                self.publish();
+            }
+        }
+        self.note_reader(reader);
+    }
+
+    fn set(&mut self, settings: Settings) {
+        if *self.schedule.intervals() != settings.intervals {
+            self.schedule = Schedule::new(settings.intervals, self.parts.clock.now());
+        }
+        self.parts.supervisor.set_raw(settings.raw, self.real.now());
+    }
+
+    /// A reader that is not the one before has left its pass unfinished.
+    fn note_reader(&mut self, before: Option<u32>) {
+        let now = self.parts.supervisor.pid();
+        if now != before {
+            if before.is_some() {
+                self.history.reader_replaced();
+            }
+            self.look_at_self();
+        }
+    }
+
+    fn look_at_self(&mut self) {
+        let problems = self.parts.problems.load(Ordering::Relaxed);
+        self.own = Arc::new(own::own(
+            &self.parts.host,
+            self.parts.supervisor.pid(),
+            problems,
+        ));
+    }
+
+    fn publish(&mut self) {
+        self.publish_by = None;
+        let now = self.parts.clock.now();
+        let intervals = self.schedule.intervals();
+        let snapshot = Snapshot {
+            at: now,
+            wall_seconds: wall_seconds(),
+            polls: self.polls,
+            devices: self.history.views(now, intervals),
+            skipped: self.history.skipped().to_vec(),
+            sources: self
+                .history
+                .sources(intervals, self.parts.supervisor.counts()),
+            own: Arc::clone(&self.own),
+        };
+        let status = format!("reading {} devices", snapshot.devices.len());
+        self.parts.publish.send_replace(Some(Arc::new(snapshot)));
+        self.notify.ready(&status);
+        self.keep();
+    }
+
+    /// Writes down which devices are not to be touched, when that has changed.
+    fn keep(&mut self) {
+        let Some(store) = &mut self.parts.store else {
+            return;
+        };
+        let supervisor = &self.parts.supervisor;
+        let (restricted, stalled) = (supervisor.restricted(), supervisor.stalls().devices());
+        let kept = store.kept();
+        if kept.restricted != *restricted || kept.stalled != *stalled {
+            store.keep(Kept {
+                restricted: restricted.clone(),
+                stalled: stalled.clone(),
+            });
+        }
+    }
+
+    /// How long to wait for the inbox.
+    fn patience(&self) -> Duration {
+        let next = self.schedule.next().since(self.parts.clock.now());
+        let mut patience = self.parts.clock.real(next).min(self.notify.patience());
+        if let Some(by) = self.publish_by {
+            patience = patience.min(by.since(self.real.now()));
+        }
+        patience
+    }
+}

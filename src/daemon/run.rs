@@ -1,0 +1,266 @@
+//! Puts the daemon together, and ends it.
+
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Sender, channel};
+use std::thread;
+use std::time::Duration;
+
+use anyhow::Context;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::{oneshot, watch};
+use tracing::{error, info, warn};
+
+use crate::core::model::snapshot::HostFacts;
+use crate::core::wire::{Hello, Node, PROTOCOL};
+use crate::daemon::child::{Launch, Supervisor};
+use crate::daemon::config::Config;
+use crate::daemon::history::Intervals;
+use crate::daemon::http::{self, ServeOptions};
+use crate::daemon::poller::{Message, Parts, Poller, Settings};
+use crate::daemon::store::{Kept, Store};
+use crate::daemon::{notify, own};
+use crate::host::clock::BootClock;
+use crate::host::tree::captured;
+
+/// How long a first signal waits for requests that are being answered.
+const GRACE: Duration = Duration::from_secs(5);
+/// How often it is looked whether every thread still lives.
+const ALIVE: Duration = Duration::from_secs(5);
+
+/// Loads the configuration again.
+pub type Load = Arc<dyn Fn() -> Result<Loaded, String> + Send + Sync>;
+
+/// A configuration that was loaded.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Loaded {
+    /// It.
+    pub config: Config,
+    /// What was wrong and has its default, a line each.
+    pub problems: Vec<String>,
+}
+
+/// What a daemon is started with.
+pub struct Options {
+    /// The configuration at the start.
+    pub loaded: Loaded,
+    /// Loads it again, and sets the log's level.
+    pub load: Load,
+    /// Which node to read.
+    pub node: Node,
+    /// Clock speed; 1 but for tests.
+    pub clock_factor: u32,
+}
+
+impl fmt::Debug for Options {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Options")
+            .field("loaded", &self.loaded)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Intervals of the lanes as configured.
+#[must_use]
+pub fn intervals(config: &Config) -> Intervals {
+    let lanes = &config.lanes;
+    Intervals {
+        fast: lanes.fast,
+        link: lanes.link,
+        slow: lanes.slow,
+    }
+}
+
+/// Runs until a signal ends it.
+///
+/// # Errors
+///
+/// The capture cannot be opened ([`captured::OpenError`]), an address cannot be listened on
+/// ([`http::ServeError`]), or a thread of ours has ended.
+pub fn run(options: Options) -> anyhow::Result<()> {
+    rustix::thread::set_no_new_privs(true).context("cannot give up gaining privileges")?;
+    let config = options.loaded.config.clone();
+    if let Node::Captured { path } = &options.node {
+        captured::open(Path::new(path))?;
+    }
+    for problem in &options.loaded.problems {
+        warn!(problem, "a setting is not used; its default is");
+    }
+    let clock = BootClock::new(options.clock_factor);
+    let (to, inbox) = channel();
+    let (publish, snapshots) = watch::channel(None);
+    let problems = Arc::new(AtomicU64::new(count(&options.loaded.problems)));
+    let reload = reload(&options, to.clone(), Arc::clone(&problems));
+    let server = http::serve(ServeOptions {
+        web: config.web.clone(),
+        runtime_dir: config.path.runtime.clone(),
+        snapshots,
+        reload: Arc::clone(&reload),
+        clock: Arc::new(clock),
+    })?;
+    let host = if is_host(&options.node) {
+        own::host()
+    } else {
+        HostFacts::default()
+    };
+    let store = host
+        .boot_id
+        .clone()
+        .map(|boot| Store::open(&config.path.state, boot));
+    let kept = store
+        .as_ref()
+        .map(|store| store.kept().clone())
+        .unwrap_or_default();
+    let supervisor = supervisor(&options, &config, kept, to.clone());
+    let intervals = intervals(&config);
+    let parts = Parts {
+        clock,
+        inbox,
+        supervisor,
+        publish,
+        intervals,
+        host,
+        store,
+        problems,
+    };
+    let (ended, poller_ended) = oneshot::channel();
+    let poller = thread::Builder::new()
+        .name("poller".to_owned())
+        .spawn(move || {
+            Poller::new(parts).run();
+            // The receiver is gone only when nobody waits any more.
+            ended.send(()).ok();
+        })
+        .context("cannot start the poller")?;
+    for address in server.addresses() {
+        info!(address = %format_args!("http://{address}{}", config.web.telemetry_path), "serving metrics");
+    }
+    if let Some(path) = server.socket() {
+        info!(path = %path.display(), "serving commands");
+    }
+    let why = wait(&reload, &server, poller_ended)?;
+    notify::stopping();
+    to.send(Message::Stop).ok();
+    if matches!(why, Why::Signal) {
+        info!("stopping");
+        stop(server, poller)?;
+        return Ok(());
+    }
+    anyhow::bail!("a thread of the daemon has ended by itself")
+}
+
+fn is_host(node: &Node) -> bool {
+    matches!(node, Node::Host { .. })
+}
+
+fn count(problems: &[String]) -> u64 {
+    u64::try_from(problems.len()).unwrap_or(u64::MAX)
+}
+
+fn supervisor(
+    options: &Options,
+    config: &Config,
+    kept: Kept,
+    to: Sender<Message>,
+) -> Supervisor<Message> {
+    let hello = Hello {
+        protocol: PROTOCOL,
+        node: options.node.clone(),
+        stalled: Vec::new(),
+        restricted: kept.restricted.into_iter().collect(),
+        raw: config.metrics.raw_counters,
+        clock_factor: options.clock_factor,
+    };
+    Supervisor::new(Launch::own("reader-nic"), hello, config.reader.deadline, to)
+        .with_stalls(kept.stalled)
+}
+
+/// Loads the configuration again and applies what can change while running.
+fn reload(options: &Options, to: Sender<Message>, problems: Arc<AtomicU64>) -> http::Reload {
+    let (load, started) = (Arc::clone(&options.load), options.loaded.config.clone());
+    Arc::new(move || {
+        notify::reloading();
+        let loaded =
+            load().inspect_err(|_| notify::reloaded("running with the old configuration"))?;
+        problems.store(count(&loaded.problems), Ordering::Relaxed);
+        let config = &loaded.config;
+        let settings = Settings {
+            intervals: intervals(config),
+            raw: config.metrics.raw_counters,
+        };
+        to.send(Message::Settings(settings))
+            .map_err(|_| "the poller has ended".to_owned())?;
+        notify::reloaded("reloaded");
+        let mut lines = vec!["reloaded".to_owned()];
+        if config.web != started.web
+            || config.path != started.path
+            || config.reader != started.reader
+        {
+            lines.push("web, path and reader settings take effect with a restart".to_owned());
+        }
+        lines.extend(loaded.problems);
+        Ok(lines.join("\n"))
+    })
+}
+
+/// Why the daemon ends.
+enum Why {
+    Signal,
+    Thread,
+}
+
+/// Waits for a reason to end; reloads on SIGHUP meanwhile.
+fn wait(
+    reload: &http::Reload,
+    server: &http::Handle,
+    mut poller: oneshot::Receiver<()>,
+) -> anyhow::Result<Why> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    runtime.block_on(async {
+        let mut terminate = signal(SignalKind::terminate())?;
+        let mut interrupt = signal(SignalKind::interrupt())?;
+        let mut hangup = signal(SignalKind::hangup())?;
+        let mut alive = tokio::time::interval(ALIVE);
+        loop {
+            tokio::select! {
+                _ = terminate.recv() => return Ok(Why::Signal),
+                _ = interrupt.recv() => return Ok(Why::Signal),
+                _ = hangup.recv() => match reload() {
+                    Ok(lines) => info!(result = lines, "reloaded"),
+                    Err(why) => error!(error = why, "cannot reload; the old configuration stays"),
+                },
+                _ = &mut poller => return Ok(Why::Thread),
+                _ = alive.tick() => if server.ended() { return Ok(Why::Thread) },
+            }
+        }
+    })
+}
+
+/// Drains; a second signal does not wait for it.
+fn stop(server: http::Handle, poller: thread::JoinHandle<()>) -> anyhow::Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    runtime.block_on(async {
+        let (drained, done) = oneshot::channel();
+        let draining = thread::Builder::new()
+            .name("drain".to_owned())
+            .spawn(move || {
+                server.stop(GRACE);
+                let clean = poller.join().is_ok();
+                drained.send(clean).ok();
+            });
+        draining.context("cannot start draining")?;
+        let mut terminate = signal(SignalKind::terminate())?;
+        let mut interrupt = signal(SignalKind::interrupt())?;
+        tokio::select! {
+            _ = done => Ok(()),
+            _ = terminate.recv() => anyhow::bail!("stopped by a second signal"),
+            _ = interrupt.recv() => anyhow::bail!("stopped by a second signal"),
+        }
+    })
+}
