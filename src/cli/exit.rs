@@ -49,7 +49,18 @@ impl Failure {
     /// A failure that is told as `error` with all its causes.
     #[must_use]
     pub fn new(reason: Reason, error: &anyhow::Error) -> Self {
-        Self::told(reason, format!("{error:#}"))
+        let mut message = String::new();
+        for cause in error.chain().map(ToString::to_string) {
+            // Some errors name their cause themselves.
+            if message.ends_with(&cause) {
+                continue;
+            }
+            if !message.is_empty() {
+                message.push_str(": ");
+            }
+            message.push_str(&cause);
+        }
+        Self::told(reason, message)
     }
 
     /// A failure that is told like this.
@@ -59,5 +70,23 @@ impl Failure {
             reason,
             message: message.to_string(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use anyhow::Context;
+
+    use super::*;
+
+    #[test]
+    fn a_cause_is_told_once() {
+        let plain = || anyhow::anyhow!("no such file");
+        let named = plain().context("cannot read x: no such file");
+        let failure = Failure::new(Reason::Input, &named);
+        assert_eq!(failure.message, "cannot read x: no such file");
+        let apart = Err::<(), _>(plain()).context("cannot read x").unwrap_err();
+        let failure = Failure::new(Reason::Input, &apart);
+        assert_eq!(failure.message, "cannot read x: no such file");
     }
 }

@@ -14,11 +14,12 @@ use crate::daemon::once::{self, OnceError};
 use crate::host::clock::wall_seconds;
 
 /// What the names of families about our own sources, processes and host begin with.
-const OUR_OWN: [&str; 4] = [
+const OUR_OWN: [&str; 5] = [
     "railwatch_source_",
     "railwatch_process_",
     families::READ_FAULTS.name,
     families::HOST_INFO.name,
+    families::POLLS.name,
 ];
 
 /// Prints them.

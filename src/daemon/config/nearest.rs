@@ -1,13 +1,25 @@
 //! Which known name a misspelt one was meant to be.
 
-/// The known name with the fewest letters to change, if they are few.
-pub(super) fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+/// The known name with the fewest letters to change, if they are few, or else the one it begins.
+pub(super) fn nearest<'a>(
+    name: &str,
+    known: impl Iterator<Item = &'a str> + Clone,
+) -> Option<&'a str> {
     let limit = (name.chars().count() / 3).max(2);
     known
+        .clone()
         .map(|known| (distance(name, known), known))
         .filter(|(distance, _)| *distance <= limit)
         .min()
         .map(|(_, known)| known)
+        .or_else(|| begun(name, known))
+}
+
+/// The one known name that begins with `name`, such as a key without its unit.
+fn begun<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let mut longer = known.filter(|known| name.len() > 2 && known.starts_with(name));
+    let only = longer.next()?;
+    longer.next().is_none().then_some(only)
 }
 
 /// Letters to add, take away or replace. The distance of long names is not worked out: nothing is
@@ -52,11 +64,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_far_from_everything_has_no_neighbour() {
+    fn a_neighbour_is_near_or_begun_or_there_is_none() {
         assert_eq!(
             nearest("lvl", ["level", "format"].into_iter()),
             Some("level")
         );
+        let keys = ["fast_seconds", "far_seconds", "slow_seconds"];
+        assert_eq!(nearest("fast", keys.into_iter()), Some("fast_seconds"));
+        assert_eq!(nearest("fa", keys.into_iter()), None);
         assert_eq!(nearest("colour", ["level", "format"].into_iter()), None);
         assert_eq!(nearest(&"x".repeat(1 << 20), ["level"].into_iter()), None);
     }

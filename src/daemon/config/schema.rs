@@ -241,7 +241,7 @@ pub fn find(section: &str, name: &str) -> Option<&'static Key> {
 }
 
 /// The keys of a section.
-pub fn section_keys(section: &str) -> impl Iterator<Item = &'static Key> {
+pub fn section_keys(section: &str) -> impl Iterator<Item = &'static Key> + Clone {
     KEYS.iter().filter(move |key| key.section == section)
 }
 
