@@ -13,6 +13,8 @@ use crate::daemon::config::Config;
 use crate::daemon::once::{self, OnceError};
 use crate::host::clock::wall_seconds;
 
+/// Path of the document.
+const DOCUMENT: &str = "/api/v1/node";
 /// What the names of families about our own sources, processes and host begin with.
 const OUR_OWN: [&str; 5] = [
     "railwatch_source_",
@@ -33,25 +35,55 @@ pub fn run(global: &Global, options: &MetricsOptions) -> Result<(), Failure> {
     let config = global.load_and_tell(&inputs)?;
     let daemon = Daemon::new(&config.path.runtime, global.timeout);
     if !options.direct && !global.is_elsewhere() {
-        let path = match global.output {
-            Output::Text => config.web.telemetry_path.as_str(),
-            Output::Json => "/api/v1/node",
-        };
-        match daemon.ask("GET", path) {
-            Ok(answer) if answer.status == 200 => {
-                return told(global.output, &config, &answer.body);
-            }
-            Ok(answer) => {
-                let message = format!("the daemon answered {}: {}", answer.status, answer.text());
-                return Err(Failure::told(Reason::Missing, message));
-            }
-            Err(error @ LocalError::NoDaemon { .. }) => {
+        match asked(&daemon, global.output, &config.web.telemetry_path) {
+            Ok(answer) => return told(global.output, &config, &answer),
+            Err(Unanswered::NoDaemon(error)) => {
                 output::tell(&format!("{error}; reading by myself"));
             }
-            Err(error) => return Err(Failure::new(Reason::Missing, &error.into())),
+            Err(Unanswered::Failed(failure)) => return Err(failure),
         }
     }
     direct(global, &config, daemon.left())
+}
+
+/// What the daemon has.
+struct Answer {
+    body: Vec<u8>,
+    /// How long ago it was read at most, seconds.
+    age: Option<f64>,
+}
+
+/// Why there is no answer.
+enum Unanswered {
+    NoDaemon(LocalError),
+    Failed(Failure),
+}
+
+/// Asks for the document in any case: an exposition does not tell its time. It is asked for
+/// first, so that what is printed is no older than is said.
+fn asked(daemon: &Daemon, shape: Output, telemetry_path: &str) -> Result<Answer, Unanswered> {
+    let document = get(daemon, DOCUMENT)?;
+    let age = age(&document);
+    let body = match shape {
+        Output::Text => get(daemon, telemetry_path)?,
+        Output::Json => document,
+    };
+    Ok(Answer { body, age })
+}
+
+fn get(daemon: &Daemon, path: &str) -> Result<Vec<u8>, Unanswered> {
+    match daemon.ask("GET", path) {
+        Ok(answer) if answer.status == 200 => Ok(answer.body),
+        Ok(answer) => {
+            let message = format!("the daemon answered {}: {}", answer.status, answer.text());
+            Err(Unanswered::Failed(Failure::told(Reason::Missing, message)))
+        }
+        Err(error @ LocalError::NoDaemon { .. }) => Err(Unanswered::NoDaemon(error)),
+        Err(error) => Err(Unanswered::Failed(Failure::new(
+            Reason::Missing,
+            &error.into(),
+        ))),
+    }
 }
 
 fn direct(global: &Global, config: &Config, timeout: Duration) -> Result<(), Failure> {
@@ -85,35 +117,20 @@ fn own_families(config: &Config) -> OwnFamilies {
 }
 
 /// Prints the daemon's answer, and how old it is to the person.
-fn told(shape: Output, config: &Config, body: &[u8]) -> Result<(), Failure> {
-    let text = String::from_utf8_lossy(body);
-    let age = match shape {
-        Output::Text => age_of_exposition(&text),
-        Output::Json => age_of_document(body),
-    };
-    if let Some(age) = age {
-        output::tell(&format!("the daemon read this {age:.1} s ago"));
+fn told(shape: Output, config: &Config, answer: &Answer) -> Result<(), Failure> {
+    if let Some(age) = answer.age {
+        output::tell(&format!("read by the daemon {age:.1} s ago"));
     }
     if shape == Output::Text && config.web.disable_exporter_metrics {
+        let text = String::from_utf8_lossy(&answer.body);
         return output::print(without_our_own(&text).as_bytes());
     }
-    output::print(body)
+    output::print(&answer.body)
 }
 
-/// The age of the oldest source.
-fn age_of_exposition(text: &str) -> Option<f64> {
-    let name = families::SOURCE_AGE_SECONDS.name;
-    text.lines()
-        .filter(|line| {
-            line.strip_prefix(name)
-                .is_some_and(|rest| rest.starts_with('{'))
-        })
-        .filter_map(|line| line.rsplit_once(' ')?.1.parse().ok())
-        .reduce(f64::max)
-}
-
-fn age_of_document(body: &[u8]) -> Option<f64> {
-    let document: serde_json::Value = serde_json::from_slice(body).ok()?;
+/// The age of a document, seconds.
+fn age(document: &[u8]) -> Option<f64> {
+    let document: serde_json::Value = serde_json::from_slice(document).ok()?;
     Some((wall_seconds() - document.get("t")?.as_f64()?).max(0.0))
 }
 
@@ -162,12 +179,9 @@ mod tests {
     }
 
     #[test]
-    fn the_age_is_that_of_the_oldest_source() {
-        let text = "# TYPE railwatch_source_age_seconds gauge\n\
-                    railwatch_source_age_seconds{source=\"a\"} 0.5\n\
-                    railwatch_source_age_seconds{source=\"b\"} 2\n";
-        assert_eq!(age_of_exposition(text), Some(2.0));
-        assert_eq!(age_of_exposition("railwatch_build_info 1\n"), None);
-        assert_eq!(age_of_document(b"{}"), None);
+    fn a_document_without_time_has_no_age() {
+        assert_eq!(age(b"{}"), None);
+        assert_eq!(age(b"no JSON"), None);
+        assert!(age(br#"{"t":1}"#).unwrap() > 1e9);
     }
 }
