@@ -182,7 +182,9 @@ fn seconds(given: &Given, range: (u32, u32)) -> Result<Duration, Wrong> {
 }
 
 fn count(given: &Given, range: (u32, u32)) -> Result<u32, Wrong> {
-    let number = given.integer().ok_or_else(|| kind(given))?;
+    // A number that is not whole, or does not fit, is still a number.
+    given.number().ok_or_else(|| kind(given))?;
+    let number = given.integer().ok_or_else(|| value(given))?;
     u32::try_from(number)
         .ok()
         .filter(|number| (range.0..=range.1).contains(number))
