@@ -6,7 +6,6 @@
     clippy::disallowed_methods,
     reason = "tests start programs and wait for them"
 )]
-#![expect(clippy::print_stderr, reason = "a skipped check is said")]
 
 #[path = "node/exposition.rs"]
 mod exposition;

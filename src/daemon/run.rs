@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{Sender, channel};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{oneshot, watch};
 use tracing::{error, info, warn};
 
-use crate::core::model::snapshot::HostFacts;
+use crate::core::model::snapshot::{HostFacts, Snapshot};
 use crate::core::wire::{Hello, Node, PROTOCOL};
 use crate::daemon::child::{Launch, Supervisor};
 use crate::daemon::config::Config;
@@ -81,25 +81,84 @@ pub fn intervals(config: &Config) -> Intervals {
 /// ([`http::ServeError`]), or a thread of ours has ended.
 pub fn run(options: Options) -> anyhow::Result<()> {
     rustix::thread::set_no_new_privs(true).context("cannot give up gaining privileges")?;
-    let config = options.loaded.config.clone();
     if let Node::Captured { path } = &options.node {
         captured::open(Path::new(path))?;
     }
     for problem in &options.loaded.problems {
         warn!(problem, "a setting is not used; its default is");
     }
-    let clock = BootClock::new(options.clock_factor);
     let (to, inbox) = channel();
     let (publish, snapshots) = watch::channel(None);
     let problems = Arc::new(AtomicU64::new(count(&options.loaded.problems)));
     let reload = reload(&options, to.clone(), Arc::clone(&problems));
+    let server = serve(
+        &options.loaded.config,
+        snapshots,
+        Arc::clone(&reload),
+        options.clock_factor,
+    )?;
+    let parts = parts(
+        &options,
+        Channels {
+            to: to.clone(),
+            inbox,
+            publish,
+        },
+        problems,
+    );
+    let (ended, poller_ended) = oneshot::channel();
+    let poller = thread::Builder::new()
+        .name("poller".to_owned())
+        .spawn(move || {
+            Poller::new(parts).run();
+            // The receiver is gone only when nobody waits any more.
+            ended.send(()).ok();
+        })
+        .context("cannot start the poller")?;
+    let why = wait(&reload, &server, poller_ended)?;
+    notify::stopping();
+    to.send(Message::Stop).ok();
+    if matches!(why, Why::Thread) {
+        anyhow::bail!("a thread of the daemon has ended by itself");
+    }
+    info!("stopping");
+    stop(server, poller)
+}
+
+/// Listens and says where.
+fn serve(
+    config: &Config,
+    snapshots: Snapshots,
+    reload: http::Reload,
+    clock_factor: u32,
+) -> anyhow::Result<http::Handle> {
     let server = http::serve(ServeOptions {
         web: config.web.clone(),
         runtime_dir: config.path.runtime.clone(),
         snapshots,
-        reload: Arc::clone(&reload),
-        clock: Arc::new(clock),
+        reload,
+        clock: Arc::new(BootClock::new(clock_factor)),
     })?;
+    for address in server.addresses() {
+        info!(address = %format_args!("http://{address}{}", config.web.telemetry_path), "serving metrics");
+    }
+    if let Some(path) = server.socket() {
+        info!(path = %path.display(), "serving commands");
+    }
+    Ok(server)
+}
+
+type Snapshots = watch::Receiver<Option<Arc<Snapshot>>>;
+
+/// The poller's ways in and out.
+struct Channels {
+    to: Sender<Message>,
+    inbox: Receiver<Message>,
+    publish: watch::Sender<Option<Arc<Snapshot>>>,
+}
+
+fn parts(options: &Options, channels: Channels, problems: Arc<AtomicU64>) -> Parts {
+    let config = &options.loaded.config;
     let host = if is_host(&options.node) {
         own::host()
     } else {
@@ -113,42 +172,16 @@ pub fn run(options: Options) -> anyhow::Result<()> {
         .as_ref()
         .map(|store| store.kept().clone())
         .unwrap_or_default();
-    let supervisor = supervisor(&options, &config, kept, to.clone());
-    let intervals = intervals(&config);
-    let parts = Parts {
-        clock,
-        inbox,
-        supervisor,
-        publish,
-        intervals,
+    Parts {
+        clock: BootClock::new(options.clock_factor),
+        inbox: channels.inbox,
+        supervisor: supervisor(options, config, kept, channels.to),
+        publish: channels.publish,
+        intervals: intervals(config),
         host,
         store,
         problems,
-    };
-    let (ended, poller_ended) = oneshot::channel();
-    let poller = thread::Builder::new()
-        .name("poller".to_owned())
-        .spawn(move || {
-            Poller::new(parts).run();
-            // The receiver is gone only when nobody waits any more.
-            ended.send(()).ok();
-        })
-        .context("cannot start the poller")?;
-    for address in server.addresses() {
-        info!(address = %format_args!("http://{address}{}", config.web.telemetry_path), "serving metrics");
     }
-    if let Some(path) = server.socket() {
-        info!(path = %path.display(), "serving commands");
-    }
-    let why = wait(&reload, &server, poller_ended)?;
-    notify::stopping();
-    to.send(Message::Stop).ok();
-    if matches!(why, Why::Signal) {
-        info!("stopping");
-        stop(server, poller)?;
-        return Ok(());
-    }
-    anyhow::bail!("a thread of the daemon has ended by itself")
 }
 
 fn is_host(node: &Node) -> bool {

@@ -10,7 +10,7 @@ mod probe;
 mod rdma;
 mod slots;
 
-pub use census::{Census, Located, Shape, census, shape};
+pub use census::{Census, Located, Names, Shape, census, names, shape};
 pub use probe::{Probed, Target, probe};
 
 /// Devices of one node beyond which the rest is told as too many.

@@ -51,6 +51,8 @@ pub enum ReaderError {
 pub fn run_stdio() -> Result<(), ReaderError> {
     live_no_longer_than_the_parent().map_err(ReaderError::Setup)?;
     raise_descriptor_limit();
+    // Started through a link, the kernel would call us after the link.
+    rustix::thread::set_name(c"reader-nic").map_err(|errno| ReaderError::Setup(errno.into()))?;
     let stdin =
         rustix::io::dup(io::stdin().as_fd()).map_err(|errno| ReaderError::Setup(errno.into()))?;
     let stdout =

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::OwnedFd;
+use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::Sender;
@@ -73,6 +74,7 @@ impl Process {
         to: Sender<M>,
     ) -> io::Result<Self> {
         let mut child = Command::new(&launch.program)
+            .arg0("railwatch")
             .args(&launch.arguments)
             .env_clear()
             .stdin(Stdio::piped())

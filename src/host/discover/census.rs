@@ -46,7 +46,24 @@ pub struct Shape {
     net: Vec<(String, String)>,
 }
 
-/// Lists the classes.
+/// Names of all class entries. A device that comes or goes changes them; one that was replaced
+/// under the same name between two looks answers its open files with `ENODEV`.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Names {
+    rdma: Vec<String>,
+    net: Vec<String>,
+}
+
+/// Lists the classes, names only.
+#[must_use]
+pub fn names(tree: &dyn Tree) -> Names {
+    Names {
+        rdma: tree.list(INFINIBAND).unwrap_or_default(),
+        net: tree.list(NET).unwrap_or_default(),
+    }
+}
+
+/// Lists the classes with their links.
 #[must_use]
 pub fn shape(tree: &dyn Tree) -> Shape {
     let placed = |class: &str| {

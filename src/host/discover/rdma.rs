@@ -115,7 +115,8 @@ fn netdev_of(
         })
 }
 
-/// The only uplink of the function, else the one whose `dev_port` (or `dev_id`) is port − 1.
+/// The uplink whose `dev_port` (or `dev_id`) is port − 1; the first port takes an only uplink that
+/// does not say. Further ports of a function with one uplink are a switch's ports to its functions.
 fn by_function(
     facts: &mut Facts<'_>,
     number: PortNumber,
@@ -125,7 +126,7 @@ fn by_function(
         .iter()
         .filter(|netdev| netdev.role == NetdevRole::Uplink)
         .collect();
-    if let [only] = uplinks.as_slice() {
+    if let ([only], PortNumber(1)) = (uplinks.as_slice(), number) {
         return Some(only.name.clone());
     }
     let wanted = number.0.checked_sub(1)?;

@@ -7,7 +7,7 @@ use crate::core::catalog::{Lane, LaneSet};
 use crate::core::ids::DeviceKey;
 use crate::core::model::facts::{SkipReason, Skipped};
 use crate::core::wire::{Event, Hello};
-use crate::host::discover::{Census, Located, Shape, census, shape};
+use crate::host::discover::{Census, Located, Names, Shape, census, names, shape};
 use crate::host::frame::FrameError;
 use crate::host::reader::clock;
 use crate::host::reader::device::{Device, Queue, Restricted};
@@ -21,6 +21,7 @@ pub(super) struct Dispatcher {
     hello: Hello,
     outbox: Arc<Outbox>,
     restricted: Restricted,
+    names: Option<Names>,
     shape: Option<Shape>,
     census: Census,
     queues: BTreeMap<DeviceKey, (Located, Queue)>,
@@ -35,6 +36,7 @@ impl Dispatcher {
             hello,
             outbox,
             restricted,
+            names: None,
             shape: None,
             census: Census::default(),
             queues: BTreeMap::new(),
@@ -45,6 +47,8 @@ impl Dispatcher {
     /// Gives every device that is not busy this poll, and sends what comes back in time.
     pub(super) fn poll(&mut self, seq: u64, lanes: LaneSet) -> Result<(), FrameError> {
         self.look(lanes);
+        let restricted = &self.restricted;
+        self.queues.retain(|key, _| !restricted.has(key));
         let mut first: Vec<Event> = self.present().into_iter().collect();
         let (mut free, mut busy) = (Vec::new(), Vec::new());
         for (key, (_, queue)) in &self.queues {
@@ -71,9 +75,14 @@ impl Dispatcher {
 
     /// Takes the census again if the classes changed, or on the slow lane.
     fn look(&mut self, lanes: LaneSet) {
+        let names = Some(names(&*self.tree));
+        let due = lanes.has(Lane::Slow) || !self.tree.keeps();
+        if names == self.names && !due {
+            return;
+        }
+        self.names = names;
         let shape = shape(&*self.tree);
-        let same = self.shape.as_ref() == Some(&shape);
-        if !same || lanes.has(Lane::Slow) || !self.tree.keeps() {
+        if self.shape.as_ref() != Some(&shape) || due {
             self.census = census(&*self.tree, &shape);
             self.shape = Some(shape);
         }

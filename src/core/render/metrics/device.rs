@@ -188,11 +188,7 @@ fn about<'a>(
 /// Whether drivers spell the row differently, so that it is worth telling which file is behind it.
 fn spelled_differently(position: u16) -> bool {
     static ROWS: LazyLock<Vec<bool>> = LazyLock::new(|| {
-        let differs = |row: &&Row| {
-            let mut names = row.entries.iter().map(|entry| entry.file.name());
-            let first = names.next();
-            names.any(|name| Some(name) != first)
-        };
+        let differs = |row: &&Row| row.has_synonyms();
         catalog::rows().iter().map(differs).collect()
     });
     ROWS.get(usize::from(position)).copied().unwrap_or(false)
