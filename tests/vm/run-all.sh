@@ -25,7 +25,7 @@ guest() {
   echo "$((SECONDS - began)) s: $1"
 }
 guest stuck
-guest readonly
+VM_UNPLUG=n1 guest readonly
 for trace in "$share"/trace.*; do
   case $trace in
     *.guilty) "$here/judge.py" "$trace" /var/lib/railwatch /run/railwatch >/dev/null && { echo "the judge finds nothing in a trace that writes"; failed=1; } ;;

@@ -35,7 +35,7 @@ until_ok() {
 }
 
 # One sample's value; empty if it is not there.
-value() { wget -qO- "$URL/metrics" | grep -F "$1 " | sed 's/.* //'; }
+value() { wget -qO- "$URL/metrics" | grep -v '^#' | grep -F "$1 " | sed 's/.* //'; }
 
 # Processes the daemon has started.
 children() { cat "/proc/$1"/task/*/children 2>/dev/null; }

@@ -34,18 +34,19 @@ pass "$polls polls on a clock 60 times as fast"
 
 # Each command, and the daemon itself, with every call that could change something on record.
 calls=openat,openat2,open,creat,unlink,unlinkat,rename,renameat,renameat2,mkdir,mkdirat,rmdir,mknod,mknodat,link,linkat,symlink,symlinkat,truncate,chmod,fchmodat,chown,fchownat,lchown,utimensat,setxattr,mount,umount2,init_module,finit_module,delete_module,socket,ioctl,execve
+# To be called in a subshell, whose place the tracer takes.
 trace() {
   name=$1
   shift
-  strace -f -y -qq -o "/host/trace.$name" -e "trace=$calls" "$@"
+  exec strace -f -y -qq -o "/host/trace.$name" -e "trace=$calls" "$@"
 }
-trace run $RW run --web.listen-address=127.0.0.1:29400 >/tmp/daemon.log 2>&1 &
+(trace run $RW run --web.listen-address=127.0.0.1:29400) >/tmp/daemon.log 2>&1 &
 tracer=$!
 until_ok 600 ready || fail "no answer under strace"
 command() {
   name=$1
   shift
-  trace "$name" "$RW" "$@" >"/tmp/out.$name" 2>&1 || { cat "/tmp/out.$name"; fail "railwatch $* failed"; }
+  (trace "$name" "$RW" "$@") >"/tmp/out.$name" 2>&1 || { cat "/tmp/out.$name"; fail "railwatch $* failed"; }
 }
 command metrics metrics
 command metrics-direct metrics --direct
@@ -62,4 +63,4 @@ asleep || fail "a command woke eth1"
 state after-commands
 same after-commands
 # The judge must be able to find something: here is a command that does what ours may not.
-trace guilty sh -c 'echo x >/tmp/evil; mkdir /tmp/evil.d' 2>/dev/null
+(trace guilty sh -c 'echo x >/tmp/evil; mkdir /tmp/evil.d')

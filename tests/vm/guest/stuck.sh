@@ -24,8 +24,9 @@ in_d_state() { cat "/proc/$1"/task/*/stat 2>/dev/null | grep -q '(stuck0) D '; }
 start
 until_ok 100 eval '[ -n "$(value "$stuck")" ]' || fail "stuck0 is not read while it is well"
 calm=$(slowest)
-reader=$(children "$daemon")
-[ "$(echo $reader | wc -w)" = 1 ] || fail "not one reader: $reader"
+set -- $(children "$daemon")
+[ "$#" = 1 ] || fail "not one reader: $*"
+reader=$1
 
 echo 1 >$armed
 until_ok 100 in_d_state $reader || fail "no thread of the reader is in the D state"
@@ -49,7 +50,7 @@ until_ok 300 eval '[ "$(value "railwatch_source_abandoned_total{source=\"infinib
 [ "$(value 'railwatch_device_skipped{device="stuck0",reason="stalled"}')" = 1 ] || fail "the stalled device is not told"
 [ -z "$(value "$stuck")" ] || fail "stuck0 still has a value"
 in_d_state $reader || fail "the old reader is gone: this proves nothing"
-fresh=$(children "$daemon" | tr ' ' '\n' | grep -v "^$reader\$" | head -n 1)
+fresh=$(children "$daemon" | tr -s ' ' '\n' | grep -vx "$reader" | head -n 1)
 [ -n "$fresh" ] || fail "no fresh reader"
 before=$(value "$healthy")
 sleep 2.2
