@@ -23,18 +23,21 @@ use crate::cli::exit::{Failure, Reason};
 #[must_use]
 pub fn main(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     let arguments: Vec<OsString> = arguments.collect();
-    let done = catch_unwind(AssertUnwindSafe(|| command(arguments)));
-    match done {
-        Ok(Ok(())) => ExitCode::SUCCESS,
-        Ok(Err(failure)) => {
+    match guarded(|| command(arguments)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
             output::tell(&failure.message);
             failure.reason.into()
         }
-        Err(_) => {
-            output::tell("internal error; please report the lines above");
-            Reason::Internal.into()
-        }
     }
+}
+
+/// A panic is our own fault, too; its place has been told by then.
+fn guarded(command: impl FnOnce() -> Result<(), Failure>) -> Result<(), Failure> {
+    catch_unwind(AssertUnwindSafe(command)).unwrap_or_else(|_| {
+        let message = "internal error; please report the lines above";
+        Err(Failure::told(Reason::Internal, message))
+    })
 }
 
 fn command(arguments: Vec<OsString>) -> Result<(), Failure> {
@@ -60,4 +63,16 @@ fn not_a_command(error: &clap::Error) -> Result<(), Failure> {
     }
     output::tell_plainly(&text);
     Err(Failure::told(Reason::Usage, ""))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_is_an_internal_error() {
+        let failure = guarded(|| panic!("on purpose")).unwrap_err();
+        assert_eq!(failure.reason, Reason::Internal);
+        assert!(guarded(|| Ok(())).is_ok());
+    }
 }

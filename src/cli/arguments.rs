@@ -19,7 +19,7 @@ use crate::daemon::config::value::Given;
     version,
     about = "Watches the data paths of a GPU host",
     after_help = "Exit codes: 0 done, 64 usage or configuration, 66 an input cannot be opened, \
-                  69 what is needed is not there, 70 internal, 74 the output cannot be written"
+                  69 what is needed is not there, 70 internal, 74 the output cannot be written, 130 interrupted"
 )]
 pub struct Arguments {
     /// Flags of every command.
