@@ -1,1 +1,63 @@
 //! One file a command.
+
+pub mod arguments;
+pub mod config;
+pub mod exit;
+pub mod local;
+pub mod metrics;
+pub mod output;
+pub mod reader_nic;
+pub mod reload;
+pub mod run;
+
+use std::ffi::OsString;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::cli::arguments::{Arguments, Command};
+use crate::cli::exit::{Failure, Reason};
+
+/// Does what the command line asks for.
+#[must_use]
+pub fn main(arguments: impl Iterator<Item = OsString>) -> ExitCode {
+    let arguments: Vec<OsString> = arguments.collect();
+    let done = catch_unwind(AssertUnwindSafe(|| command(arguments)));
+    match done {
+        Ok(Ok(())) => ExitCode::SUCCESS,
+        Ok(Err(failure)) => {
+            output::tell(&failure.message);
+            failure.reason.into()
+        }
+        Err(_) => {
+            output::tell("internal error; please report the lines above");
+            Reason::Internal.into()
+        }
+    }
+}
+
+fn command(arguments: Vec<OsString>) -> Result<(), Failure> {
+    let arguments = match Arguments::try_parse_from(arguments) {
+        Ok(arguments) => arguments,
+        Err(error) => return not_a_command(&error),
+    };
+    let global = &arguments.global;
+    match &arguments.command {
+        Command::ReaderNic => reader_nic::run(),
+        Command::Run(web) => run::run(global, web),
+        Command::Metrics(options) => metrics::run(global, options),
+        Command::Config { what } => config::run(global, *what),
+        Command::Reload => reload::run(global),
+    }
+}
+
+/// Help and version are answers; everything else is a usage error.
+fn not_a_command(error: &clap::Error) -> Result<(), Failure> {
+    let text = error.render().to_string();
+    if !error.use_stderr() {
+        return output::print(text.as_bytes());
+    }
+    output::tell_plainly(&text);
+    Err(Failure::told(Reason::Usage, ""))
+}

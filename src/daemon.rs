@@ -5,6 +5,7 @@ pub mod complaint;
 pub mod config;
 pub mod history;
 pub mod http;
+pub mod log;
 pub mod notify;
 pub mod once;
 pub mod own;

@@ -1,4 +1,17 @@
 //! What the daemon can be told, and its defaults.
+//!
+//! `schema` lists every key once; the file, the environment and the flags are layers over the
+//! defaults, and every problem of every layer is found before anything is said.
+
+pub mod example;
+pub mod field;
+pub mod layers;
+mod nearest;
+pub mod problem;
+pub mod reference;
+pub mod schema;
+mod text;
+pub mod value;
 
 use std::path::PathBuf;
 use std::time::Duration;

@@ -93,6 +93,12 @@ pub enum ServeError {
     Thread(#[source] io::Error),
 }
 
+/// Whether metrics can be served at that path.
+#[must_use]
+pub fn is_telemetry_path(path: &str) -> bool {
+    routes::is_telemetry_path(path)
+}
+
 /// A running server. Dropping it stops it without grace.
 #[derive(Debug)]
 pub struct Handle {

@@ -172,8 +172,13 @@ fn collect(collector: &mut Collector<'_>, located: &Located, facts: &DeviceFacts
 }
 
 /// Whether the function's vital product data marks it as an NVSwitch management function. Only
-/// root may read it; without it the first refused counters tell.
+/// root may read it; without it the first refused counters tell. It is kept in the function's
+/// configuration space, so asking a sleeping function would wake it.
 fn has_switch_mark(tree: &dyn Tree, located: &Located) -> bool {
+    let status = runtime_status(tree, located).and_then(|path| tree.read(&path, 64).ok());
+    if status.is_some_and(|status| status.starts_with(b"suspend")) {
+        return false;
+    }
     let path = located.function.as_deref().and_then(pci_path);
     let vpd = path.and_then(|path| tree.read(&format!("{path}/vpd"), VPD_BYTES).ok());
     vpd.is_some_and(|bytes| is_switch_management(&bytes))

@@ -1,0 +1,222 @@
+//! The daemon as a process: what happens to the rest when a reader dies, hangs or lies.
+//!
+//! What is claimed of processes is read from `/proc`, not from our own log.
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::disallowed_methods,
+    reason = "a test starts processes and ends at the first surprise"
+)]
+
+#[path = "daemon/process.rs"]
+mod process;
+
+use std::fs;
+use std::time::Duration;
+
+use process::{Daemon, alive, fixture, start_time, until};
+use rustix::process::{Pid, Signal, kill_process};
+
+fn signal(pid: u32, signal: Signal) {
+    let pid = Pid::from_raw(i32::try_from(pid).unwrap()).unwrap();
+    kill_process(pid, signal).unwrap();
+}
+
+/// A reader that is not the one before, by pid or by the time it was started.
+fn fresh_reader(daemon: &Daemon, before: (u32, u64)) -> u32 {
+    until("a fresh reader", || {
+        let pid = daemon.reader()?;
+        ((pid, start_time(pid)?) != before).then_some(pid)
+    })
+}
+
+fn samples_without_own(text: &str) -> Vec<String> {
+    let own = |line: &&str| {
+        !line.contains("railwatch_source_")
+            && !line.contains("railwatch_process_")
+            && !line.contains("railwatch_polls_")
+    };
+    text.lines()
+        .filter(|line| !line.starts_with('#'))
+        .filter(own)
+        .map(str::to_owned)
+        .collect()
+}
+
+#[test]
+fn a_killed_reader_is_replaced_and_nobody_notices() {
+    let daemon = Daemon::on(&fixture("mlx5-2"));
+    let before = samples_without_own(&daemon.metrics());
+    assert!(
+        before
+            .iter()
+            .any(|line| line.starts_with("railwatch_port_receive_bytes_total"))
+    );
+    let reader = daemon.reader().unwrap();
+    let known = (reader, start_time(reader).unwrap());
+    signal(reader, Signal::KILL);
+    fresh_reader(&daemon, known);
+    until("the same exposition", || {
+        (samples_without_own(&daemon.metrics()) == before).then_some(())
+    });
+    assert!(
+        daemon
+            .metrics()
+            .contains("railwatch_source_restarts_total{source=\"infiniband\"} 1")
+    );
+}
+
+#[test]
+fn a_stopped_reader_is_replaced() {
+    let daemon = Daemon::with(
+        &fixture("mlx5-2"),
+        &[("RAILWATCH__READER__DEADLINE_SECONDS", "1")],
+    );
+    let before = samples_without_own(&daemon.metrics());
+    let reader = daemon.reader().unwrap();
+    let known = (reader, start_time(reader).unwrap());
+    signal(reader, Signal::STOP);
+    fresh_reader(&daemon, known);
+    until("the same exposition", || {
+        (samples_without_own(&daemon.metrics()) == before).then_some(())
+    });
+    until("the end of the stopped one", || {
+        (!alive(reader)).then_some(())
+    });
+}
+
+#[test]
+fn no_reader_survives_its_daemon() {
+    let mut daemon = Daemon::on(&fixture("mlx5-2"));
+    let reader = daemon.reader().unwrap();
+    daemon.kill();
+    until("the reader's end", || (!alive(reader)).then_some(()));
+}
+
+#[test]
+fn a_daemon_starts_again_on_its_port_while_its_old_reader_hangs() {
+    let mut daemon = Daemon::on(&fixture("mlx5-2"));
+    let (reader, address) = (daemon.reader().unwrap(), daemon.address());
+    signal(reader, Signal::STOP);
+    daemon.terminate();
+    let again = Daemon::at(&fixture("mlx5-2"), &address, &[]);
+    assert!(
+        again
+            .metrics()
+            .contains("railwatch_port_receive_bytes_total")
+    );
+    until("the old reader's end", || (!alive(reader)).then_some(()));
+}
+
+#[test]
+fn the_serving_process_holds_nothing_of_the_node() {
+    let daemon = Daemon::on(&fixture("mlx5-2"));
+    daemon.metrics();
+    for entry in fs::read_dir(format!("/proc/{}/fd", daemon.pid())).unwrap() {
+        let target = fs::read_link(entry.unwrap().path()).unwrap_or_default();
+        let target = target.to_string_lossy().into_owned();
+        assert!(
+            !target.contains("mlx5-2") && !target.starts_with("/sys"),
+            "open: {target}"
+        );
+    }
+}
+
+#[test]
+fn a_reader_holds_only_its_pipes_and_what_it_reads() {
+    let daemon = Daemon::on(&fixture("mlx5-2"));
+    daemon.metrics();
+    let reader = daemon.reader().unwrap();
+    for entry in fs::read_dir(format!("/proc/{reader}/fd")).unwrap() {
+        let target = fs::read_link(entry.unwrap().path()).unwrap_or_default();
+        let target = target.to_string_lossy().into_owned();
+        let own =
+            target.starts_with("pipe:") || target.contains("/tests/fixtures/") || target.is_empty();
+        assert!(own, "a reader holds {target}");
+    }
+}
+
+#[test]
+fn a_change_of_the_node_is_seen() {
+    let node = process::copy_of("mlx5-2");
+    let daemon = Daemon::on(node.path());
+    daemon.metrics();
+    let port = node.path().join("sys/class/infiniband/mlx5_0/ports/1");
+    let file = port.join("counters/symbol_error");
+    fs::write(&file, "4242\n").unwrap();
+    until("the changed counter", || {
+        let text = daemon.metrics();
+        let line = text.lines().find(|line| {
+            line.starts_with("railwatch_port_symbol_errors_total{device=\"mlx5_0\"")
+        })?;
+        // Our sum goes on from where it was: a lower number is a counter that began again.
+        (!line.ends_with(" 0")).then_some(())
+    });
+    fs::write(port.join("state"), "1: DOWN\n").unwrap();
+    until("the port's state", || {
+        daemon
+            .metrics()
+            .contains("railwatch_port_state_id{device=\"mlx5_0\",port=\"1\"} 1")
+            .then_some(())
+    });
+    let text = daemon.metrics();
+    assert!(
+        !text.contains("railwatch_port_rate_bytes_per_second{device=\"mlx5_0\""),
+        "a down port has no rate"
+    );
+    assert!(text.contains("railwatch_port_rate_bytes_per_second{device=\"mlx5_1\""));
+}
+
+#[test]
+fn a_device_that_vanishes_is_absent_and_the_rest_stays() {
+    let node = process::copy_of("mlx5-2");
+    let daemon = Daemon::on(node.path());
+    assert!(daemon.metrics().contains("device=\"mlx5_0\""));
+    fs::remove_file(node.path().join("sys/class/infiniband/mlx5_0")).unwrap();
+    let text = until("its absence", || {
+        let text = daemon.metrics();
+        (!text.contains("device=\"mlx5_0\"")).then_some(text)
+    });
+    assert!(text.contains("railwatch_port_receive_bytes_total{device=\"mlx5_1\""));
+}
+
+#[test]
+fn a_signal_drains_and_ends_with_zero() {
+    let mut daemon = Daemon::on(&fixture("mlx5-2"));
+    daemon.metrics();
+    assert_eq!(daemon.terminate(), Some(0));
+}
+
+#[test]
+fn a_daemon_says_when_it_is_ready_and_when_it_stops() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("notify");
+    let socket = std::os::unix::net::UnixDatagram::bind(&path).unwrap();
+    socket
+        .set_read_timeout(Some(Duration::from_secs(20)))
+        .unwrap();
+    let mut daemon = Daemon::with(
+        &fixture("mlx5-2"),
+        &[
+            ("NOTIFY_SOCKET", path.to_str().unwrap()),
+            ("WATCHDOG_USEC", "2000000"),
+        ],
+    );
+    let said = |wanted: &str| {
+        let mut buffer = [0; 4096];
+        loop {
+            let count = socket.recv(&mut buffer).unwrap();
+            let text = String::from_utf8_lossy(&buffer[..count]).into_owned();
+            if text.lines().any(|line| line.starts_with(wanted)) {
+                break;
+            }
+        }
+    };
+    said("READY=1");
+    said("WATCHDOG=1");
+    signal(daemon.pid(), Signal::HUP);
+    said("RELOADING=1");
+    said("READY=1");
+    assert_eq!(daemon.terminate(), Some(0));
+    said("STOPPING=1");
+}

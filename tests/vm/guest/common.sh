@@ -1,0 +1,44 @@
+# Functions of every guest script; read by them with ".".
+export RAILWATCH__PATH__STATE=/var/lib/railwatch RAILWATCH__PATH__RUNTIME=/run/railwatch
+mkdir -p /var/lib/railwatch /run/railwatch
+RW=/host/railwatch
+URL=http://127.0.0.1:29400
+
+fail() { echo "FAIL: $*"; [ ! -e /tmp/daemon.log ] || tail -n 20 /tmp/daemon.log; exit 1; }
+pass() { echo "PASS: $*"; }
+
+# What a host with RDMA has loaded, before anything of ours runs.
+bring_up() {
+  modprobe -a ib_core ib_uverbs rdma_rxe e1000e igb || fail "the modules of a host do not load"
+  insmod /host/railwatch_stuck.ko || fail "the test module does not load"
+  ip link set eth0 up
+  rdma link add rxe0 type rxe netdev eth0 || fail "no soft RoCE device"
+}
+
+start() {
+  "$RW" run --web.listen-address=127.0.0.1:29400 "$@" >>/tmp/daemon.log 2>&1 &
+  daemon=$!
+  until_ok 300 ready
+}
+
+ready() { wget -qO- "$URL/-/ready" >/dev/null 2>&1; }
+
+# until_ok TENTHS COMMAND…: tries every tenth of a second.
+until_ok() {
+  left=$1
+  shift
+  until "$@"; do
+    left=$((left - 1))
+    [ "$left" -gt 0 ] || return 1
+    sleep 0.1
+  done
+}
+
+# One sample's value; empty if it is not there.
+value() { wget -qO- "$URL/metrics" | grep -F "$1 " | sed 's/.* //'; }
+
+# Processes the daemon has started.
+children() { cat "/proc/$1"/task/*/children 2>/dev/null; }
+
+# Hundredths of seconds since boot.
+now() { sed 's/ .*//; s/\.//' /proc/uptime; }

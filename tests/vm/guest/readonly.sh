@@ -1,0 +1,65 @@
+# Modules, devices, mounts and sleeping functions are the same before and after 3 600 polls and every command; no file is
+# opened for writing outside the state and runtime directories.
+. /host/guest/common.sh
+bring_up
+# eth1 has no link and may sleep: reading it would wake it.
+echo auto >/sys/class/net/eth1/device/power/control
+asleep() { [ "$(cat /sys/class/net/eth1/device/power/runtime_status)" = suspended ]; }
+until_ok 200 asleep || fail "eth1 does not fall asleep: this proves nothing of sleeping functions"
+
+state() {
+  sort /proc/modules | cut -d' ' -f1-5 >"/tmp/modules.$1"
+  find /dev | sort >"/tmp/dev.$1"
+  cp /proc/mounts "/tmp/mounts.$1"
+  find /sys/devices -name runtime_status | sort | while read -r file; do echo "$file $(cat "$file")"; done >"/tmp/runtime.$1"
+}
+same() {
+  for what in modules dev mounts runtime; do
+    cmp -s "/tmp/$what.before" "/tmp/$what.$1" || { diff "/tmp/$what.before" "/tmp/$what.$1"; fail "$what changed: $1"; }
+  done
+  pass "modules, devices, mounts and $(wc -l <"/tmp/runtime.$1") runtime states are equal $1"
+}
+state before
+
+start --test.clock-factor=60
+polled() { [ "$(value railwatch_polls_total)" -ge 3600 ]; }
+until_ok 1800 polled || fail "$(value railwatch_polls_total) polls instead of 3600"
+asleep || fail "polling woke eth1"
+polls=$(value railwatch_polls_total)
+kill -TERM $daemon
+wait $daemon || fail "the daemon did not end cleanly"
+state after-polls
+same after-polls
+pass "$polls polls on a clock 60 times as fast"
+
+# Each command, and the daemon itself, with every call that could change something on record.
+calls=openat,openat2,open,creat,unlink,unlinkat,rename,renameat,renameat2,mkdir,mkdirat,rmdir,mknod,mknodat,link,linkat,symlink,symlinkat,truncate,chmod,fchmodat,chown,fchownat,lchown,utimensat,setxattr,mount,umount2,init_module,finit_module,delete_module,socket,ioctl,execve
+trace() {
+  name=$1
+  shift
+  strace -f -y -qq -o "/host/trace.$name" -e "trace=$calls" "$@"
+}
+trace run $RW run --web.listen-address=127.0.0.1:29400 >/tmp/daemon.log 2>&1 &
+tracer=$!
+until_ok 600 ready || fail "no answer under strace"
+command() {
+  name=$1
+  shift
+  trace "$name" "$RW" "$@" >"/tmp/out.$name" 2>&1 || { cat "/tmp/out.$name"; fail "railwatch $* failed"; }
+}
+command metrics metrics
+command metrics-direct metrics --direct
+command metrics-json metrics --output json
+command config-check config check
+command config-show config show
+command config-default config default
+command capture capture --out /run/railwatch/node.tar.zst
+command reload reload
+sleep 3
+kill -TERM $(children $tracer)
+wait $tracer || fail "the traced daemon did not end cleanly"
+asleep || fail "a command woke eth1"
+state after-commands
+same after-commands
+# The judge must be able to find something: here is a command that does what ours may not.
+trace guilty sh -c 'echo x >/tmp/evil; mkdir /tmp/evil.d' 2>/dev/null
