@@ -85,10 +85,7 @@ impl Outbox {
         let (mut state, _) = gathered.unwrap_or_else(PoisonError::into_inner);
         state.gathering = false;
         if let Some(event) = learnt() {
-            let at = usize::from(matches!(
-                state.pending.first(),
-                Some(Event::Present { .. })
-            ));
+            let at = usize::from(matches!(state.pending.first(), Some(Event::Present { .. })));
             state.pending.insert(at, event);
         }
         state.flush()
