@@ -322,7 +322,9 @@ fn a_bad_structural_file_leaves_every_other_device_as_it_is() {
         let of_others = |line: &&String| line.contains("mlx5_1") || line.contains("ens2np0");
         lines.iter().filter(of_others).cloned().collect()
     };
-    let cases = cases(&structural_paths(&node));
+    let mut cases = cases(&structural_paths(&node));
+    // A link has no read of its own that could fail: a fault named so is one of what it points to.
+    cases.retain(|(path, breakage)| !(breakage.is_errno() && node.join(path).is_symlink()));
     try_all(&node, &cases, lines, |sound, broken, _| {
         let (sound, broken) = (others(sound), others(&broken));
         assert!(sound.len() > 60, "{} lines", sound.len());
