@@ -14,6 +14,11 @@ use crate::host::tree::Handle;
 /// Names taken from one directory; a class directory of a real host has a few hundred.
 const NAMES: usize = 1 << 16;
 
+/// Times a path is walked again because something was renamed meanwhile, anywhere on the machine:
+/// `openat2` then cannot tell that `..` stayed beneath the root and answers `EAGAIN`. A second walk
+/// is nearly always undisturbed.
+const WALKS: usize = 256;
+
 /// A directory whose links resolve beneath it (`openat2`, Linux 5.6).
 #[derive(Debug)]
 pub(super) struct Rooted {
@@ -35,14 +40,16 @@ impl Rooted {
         // Magic links (/proc/<pid>/fd) lead anywhere; real trees have none below a device.
         let beneath = ResolveFlags::IN_ROOT | ResolveFlags::NO_MAGICLINKS;
         let path = if path.is_empty() { "." } else { path };
-        openat2(
-            &self.root,
-            path,
-            flags | OFlags::CLOEXEC,
-            Mode::empty(),
-            beneath,
-        )
-        .map_err(reason)
+        let flags = flags | OFlags::CLOEXEC;
+        let walk = || openat2(&self.root, path, flags, Mode::empty(), beneath);
+        let mut walked = walk();
+        for _ in 1..WALKS {
+            if walked.as_ref().err() != Some(&Errno::AGAIN) {
+                break;
+            }
+            walked = walk();
+        }
+        walked.map_err(reason)
     }
 
     /// Opens a regular file for reading. FIFOs, sockets and device nodes are never opened.
