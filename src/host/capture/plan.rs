@@ -178,13 +178,17 @@ fn function(path: &str, walker: &Walker) -> Counters {
         return Counters::Read;
     }
     let vpd = format!("{path}/vpd");
-    if walker.tree.exists(&vpd)
-        && walker
-            .bytes(&vpd, VPD_BYTES)
-            .is_some_and(|bytes| is_switch_management(&bytes))
-    {
-        walker.put(&vpd, Item::File(MANAGEMENT_VPD.to_vec()));
-        return Counters::LeaveAlone;
+    if !walker.tree.exists(&vpd) {
+        return Counters::StopAtRefusal;
+    }
+    match walker.bytes(&vpd, VPD_BYTES) {
+        Ok(bytes) if is_switch_management(&bytes) => {
+            walker.put(&vpd, Item::File(MANAGEMENT_VPD.to_vec()));
+            return Counters::LeaveAlone;
+        }
+        // The rest of it is serial numbers, and tells the readers nothing.
+        Ok(_) => {}
+        Err(reason) => walker.refused(&vpd, reason),
     }
     Counters::StopAtRefusal
 }
@@ -230,7 +234,7 @@ fn each(walker: &Walker, directory: &str, files: &[&str]) {
 
 /// A text of which only a part is kept.
 fn kept(walker: &Walker, path: &str, part: impl Fn(&str) -> String) {
-    if let Some(bytes) = walker.bytes(path, TEXT) {
+    if let Ok(bytes) = walker.bytes(path, TEXT) {
         let text = part(&String::from_utf8_lossy(&bytes));
         walker.put(path, Item::File(text.into_bytes()));
     }

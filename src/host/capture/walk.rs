@@ -69,9 +69,9 @@ impl Walker {
     }
 
     /// A file's bytes, for what is kept of it.
-    pub(super) fn bytes(&self, path: &str, limit: usize) -> Option<Vec<u8>> {
+    pub(super) fn bytes(&self, path: &str, limit: usize) -> Result<Vec<u8>, FaultReason> {
         self.touch(path);
-        self.tree.read(path, limit).ok()
+        self.tree.read(path, limit)
     }
 
     /// Reads a file that a directory's listing named. The reason it gave nothing, if it did.
@@ -88,6 +88,13 @@ impl Walker {
         }
         into.items.insert(path.to_owned(), item);
         fault
+    }
+
+    /// Keeps that a file is there and why it could not be read.
+    pub(super) fn refused(&self, path: &str, reason: FaultReason) {
+        let mut into = locked(&self.into);
+        into.fault(path, reason);
+        into.items.insert(path.to_owned(), Item::File(Vec::new()));
     }
 
     /// Keeps a link, and that there is something at its end.
