@@ -156,10 +156,13 @@ fn between(function: &str, class: &str, walker: &Walker) {
     }
 }
 
-/// The files of a function that are known and there.
+/// The files of a function that are known and there. Reading the link of one that sleeps wakes it.
 fn known(path: &str, walker: &Walker) {
+    let asleep = asleep(path, walker);
     for name in walker.names(path) {
-        if FUNCTION.contains(&name.as_str()) || name.starts_with("virtfn") {
+        let wakes = name.starts_with("current_link_");
+        let wanted = FUNCTION.contains(&name.as_str()) || name.starts_with("virtfn");
+        if wanted && !(asleep && wakes) {
             walker.leaf(&format!("{path}/{name}"));
         }
     }
@@ -168,8 +171,17 @@ fn known(path: &str, walker: &Walker) {
     }
 }
 
+fn asleep(path: &str, walker: &Walker) -> bool {
+    let status = walker.bytes(&format!("{path}/power/runtime_status"), 64);
+    status.is_ok_and(|text| text.starts_with(b"suspend"))
+}
+
 fn function(path: &str, walker: &Walker) -> Counters {
     known(path, walker);
+    if asleep(path, walker) {
+        walker.error(format!("{path} sleeps; its counters were not read"));
+        return Counters::LeaveAlone;
+    }
     let driver = walker
         .tree
         .link(&format!("{path}/driver"))

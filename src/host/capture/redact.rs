@@ -10,7 +10,7 @@ use crate::host::capture::{Gathered, Item};
 /// The shortest name that is looked for within other text.
 const SHORTEST: usize = 3;
 /// Files of which the whole content is an identity.
-const SERIALS: [&str; 5] = ["serial", "serial_number", "boot_id", "phys_port_id", "uuid"];
+const SERIALS: [&str; 4] = ["serial", "serial_number", "boot_id", "uuid"];
 /// Files whose dotted numbers are versions and no addresses.
 const VERSIONS: [&str; 3] = ["fw_ver", "version", "osrelease"];
 
@@ -59,7 +59,7 @@ impl Redactor {
         match file {
             "node_desc" => drop(self.descriptions.insert(text.trim().to_owned())),
             file if SERIALS.contains(&file) => self.learn_word(text.trim(), "id"),
-            "phys_switch_id" => self.learn_digits(text.trim()),
+            "phys_switch_id" | "phys_port_id" => self.learn_digits(text.trim()),
             _ => {}
         }
         // Looking at an address makes its stand-in, and so its plain digits become known.
@@ -111,6 +111,15 @@ impl Redactor {
         stand_in
     }
 
+    fn gid(&mut self, gid: [u8; 16]) -> [u8; 16] {
+        let [.., a, b, c, d, e, f, g, h] = gid;
+        // A GUID's plain digits may stand elsewhere; an IPv4 address in its place has none.
+        if std::net::Ipv6Addr::from(gid).to_ipv4_mapped().is_none() {
+            self.guid([a, b, c, d, e, f, g, h]);
+        }
+        self.ins.gid(gid.into()).octets()
+    }
+
     fn pair(&mut self, from: &[u8], to: &[u8]) {
         if from != to {
             self.digits.insert(scan::digits(from), scan::digits(to));
@@ -127,8 +136,9 @@ impl Redactor {
             _ => scan::replace_words(text, &self.words),
         };
         scan::tokens(&text, |token| {
-            self.address(token, dotted)
-                .or_else(|| scan::replace_digits(token, &self.digits))
+            let text = self.address(token, dotted);
+            let text = text.or_else(|| self.within(token, dotted));
+            scan::replace_digits(text.as_deref().unwrap_or(token), &self.digits).or(text)
         })
     }
 
@@ -139,11 +149,11 @@ impl Redactor {
                     let mac = <[u8; 6]>::try_from(groups).ok()?;
                     Some(scan::pairs(&self.mac(mac)))
                 }
-                // InfiniBand's own: queue pair, subnet prefix, GUID.
+                // InfiniBand's own: queue pair, then a GID.
                 20 => {
-                    let (front, guid) = groups.split_at_checked(12)?;
-                    let guid = self.guid(<[u8; 8]>::try_from(guid).ok()?);
-                    Some(format!("{}:{}", scan::pairs(front), scan::pairs(&guid)))
+                    let (pair, gid) = groups.split_at_checked(4)?;
+                    let gid = self.gid(<[u8; 16]>::try_from(gid).ok()?);
+                    Some(format!("{}:{}", scan::pairs(pair), scan::pairs(&gid)))
                 }
                 8 => {
                     let guid = <[u8; 8]>::try_from(groups).ok()?;
@@ -157,9 +167,7 @@ impl Redactor {
                 return Some(scan::quads(&self.guid(guid)));
             }
             if let Ok(gid) = <[u8; 16]>::try_from(groups.as_slice()) {
-                let [.., a, b, c, d, e, f, g, h] = gid;
-                self.guid([a, b, c, d, e, f, g, h]);
-                return Some(scan::quads(&self.ins.gid(gid.into()).octets()));
+                return Some(scan::quads(&self.gid(gid)));
             }
         }
         if scan::is_uuid(token) {
@@ -174,6 +182,45 @@ impl Redactor {
             return Some(self.ins.ipv4(address).to_string());
         }
         None
+    }
+
+    /// An address that something is attached to: a port, the end of a range, a word before it.
+    fn within(&mut self, token: &str, dotted: bool) -> Option<String> {
+        let separator = ['-', ':'].into_iter().find(|by| token.contains(*by))?;
+        let parts: Vec<_> = token.split(separator).collect();
+        let mut out = Vec::new();
+        let mut rest = parts.as_slice();
+        while let Some((first, after)) = rest.split_first() {
+            let lengths = [20, 8, 6, 4].into_iter().filter(|_| separator == ':');
+            let found = lengths
+                .filter_map(|length| rest.split_at_checked(length))
+                .find_map(|(some, after)| Some((self.address(&some.join(":"), dotted)?, after)));
+            if let Some((stand_in, after)) = found {
+                out.push(stand_in);
+                rest = after;
+                continue;
+            }
+            let part = self.address(first, dotted);
+            let part = part.or_else(|| self.within(first, dotted));
+            out.push(part.unwrap_or_else(|| (*first).to_owned()));
+            rest = after;
+        }
+        Some(out.join(&separator.to_string()))
+    }
+
+    /// A file that is nothing but an identity in plain digits.
+    fn plain(&mut self, text: &str) -> String {
+        let bytes = scan::hex(text.trim()).unwrap_or_default();
+        let stand_in = if let Ok(mac) = <[u8; 6]>::try_from(bytes.as_slice()) {
+            scan::digits(&self.mac(mac))
+        } else if let Ok(guid) = <[u8; 8]>::try_from(bytes.as_slice()) {
+            scan::digits(&self.guid(guid))
+        } else if text.trim().is_empty() {
+            return text.to_owned();
+        } else {
+            scan::digits(&self.ins.bytes(text.trim()))
+        };
+        format!("{stand_in}\n")
     }
 
     fn uuid(&self, token: &str) -> String {
@@ -221,6 +268,7 @@ impl Redactor {
         String::from_utf8(bytes).map_or_else(
             |_| b"\xff".to_vec(),
             |text| match path.rsplit('/').next() {
+                Some("phys_switch_id" | "phys_port_id") => self.plain(&text).into_bytes(),
                 Some("node_desc") => self.description(path, &text).into_bytes(),
                 Some("hca_type") if self.descriptions.contains(text.trim()) => {
                     self.description(path, &text).into_bytes()
@@ -241,5 +289,53 @@ impl Redactor {
             known.unwrap_or_else(|| format!("desc-{}", self.ins.word(word)))
         });
         format!("{}\n", words.collect::<Vec<_>>().join(" "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn redacted(text: &str) -> String {
+        Redactor::default().text("x", text)
+    }
+
+    #[test]
+    fn an_address_is_found_whatever_is_attached_to_it() {
+        for (text, secret) in [
+            ("10.77.88.50:4791", "77.88"),
+            ("10.77.88.50-10.77.88.60", "77.88"),
+            ("10.77.88.50/24,10.77.88.51", "77.88"),
+            ("lladdr:0c:42:a1:12:ab:cd", "12:ab:cd"),
+            ("[2001:db8:77aa::1]:4791", "77aa"),
+            ("fe80::e42:a1ff:fe12:abcd%eth0", "12:abcd"),
+            ("0x0c42:a103:0012:abcd, 0c42:a103:0012:abcd.", "12:abcd."),
+        ] {
+            let out = redacted(text);
+            assert!(!out.contains(secret), "{text} became {out}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_address_stays() {
+        for text in [
+            "0000:c1:00.0",
+            "sys/devices/pci0000:00/0000:00:01.0/net/eth0",
+            "0-31,64-95",
+            "123456789012",
+            "32.0 GT/s PCIe",
+            "4: ACTIVE",
+            "28.43.2026 (MT_0000000838)",
+            "00000000,ffffffff",
+            "mlx5_core.sf.4",
+        ] {
+            assert_eq!(redacted(text), text);
+        }
+    }
+
+    #[test]
+    fn a_switch_identity_of_decimal_digits_is_replaced_too() {
+        let mut redactor = Redactor::default();
+        assert_ne!(redactor.plain("9803001203004502\n"), "9803001203004502\n");
     }
 }
