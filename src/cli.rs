@@ -1,6 +1,7 @@
 //! One file a command.
 
 pub mod arguments;
+pub mod capture;
 pub mod config;
 pub mod exit;
 pub mod local;

@@ -4,7 +4,9 @@ use std::ffi::CString;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::Path;
 
-use rustix::fs::{Dir, FileType, Mode, OFlags, ResolveFlags, fstat, open, openat2, readlinkat};
+use rustix::fs::{
+    Dir, FileType, Mode, OFlags, ResolveFlags, fstat, open, openat, openat2, readlinkat,
+};
 use rustix::io::Errno;
 
 use crate::core::model::outcome::FaultReason;
@@ -34,6 +36,25 @@ impl Rooted {
         let root = open(root, flags, Mode::empty())?;
         let own_path = path_of(&root).map_err(|_| Errno::NOENT)?;
         Ok(Self { root, own_path })
+    }
+
+    /// A directory right beneath, as a root of its own.
+    pub(super) fn child(&self, name: &str) -> Result<Self, Errno> {
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let root = openat(&self.root, name, flags, Mode::empty())?;
+        let own_path = path_of(&root).map_err(|_| Errno::NOENT)?;
+        Ok(Self { root, own_path })
+    }
+
+    /// Tells one state of a file from another; nothing where there is no such file.
+    pub(super) fn stamp(&self, path: &str) -> Option<Stamp> {
+        let stat = fstat(self.at(path, OFlags::PATH).ok()?).ok()?;
+        Some(Stamp {
+            inode: stat.st_ino,
+            size: stat.st_size,
+            seconds: stat.st_mtime,
+            nanos: stat.st_mtime_nsec,
+        })
     }
 
     fn at(&self, path: &str, flags: OFlags) -> Result<OwnedFd, FaultReason> {
@@ -94,6 +115,15 @@ impl Rooted {
             .ok_or(FaultReason::NotExposed)?;
         Ok(beneath.trim_start_matches('/').to_owned())
     }
+}
+
+/// What changes when a file is edited in place or replaced.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Stamp {
+    inode: u64,
+    size: i64,
+    seconds: i64,
+    nanos: u64,
 }
 
 /// A file that is open.
