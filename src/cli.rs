@@ -52,6 +52,7 @@ fn command(arguments: Vec<OsString>) -> Result<(), Failure> {
         Command::Run(web) => run::run(global, web),
         Command::Metrics(options) => metrics::run(global, options),
         Command::Config { what } => config::run(global, *what),
+        Command::Capture(options) => capture::run(global, options),
         Command::Reload => reload::run(global),
     }
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
+use crate::cli::arguments::Global;
 use crate::cli::exit::{Failure, Reason};
 use crate::cli::output;
 use crate::core::wire::Node;
@@ -16,6 +17,8 @@ use crate::host::clock::{BootClock, wall_seconds};
 use crate::host::tree::live::Live;
 use crate::host::tree::{Tree, captured};
 
+/// Time for a capture: a device that does not answer is given up well before.
+const PATIENCE: Duration = Duration::from_secs(60);
 /// The longest list of what was left out that the terminal is given.
 const TOLD: usize = 20;
 
@@ -44,12 +47,15 @@ struct About<'a> {
     errors: &'a [String],
 }
 
-/// Takes the capture; it ends within `timeout`.
+/// Takes the capture; it ends in time with what it has.
 ///
 /// # Errors
 ///
 /// The node cannot be opened (66), the output cannot be written or is there already (74).
-pub fn run(args: &Args, node: &Node, timeout: Duration) -> Result<(), Failure> {
+pub fn run(global: &Global, args: &Args) -> Result<(), Failure> {
+    let config = global.load_and_tell(&global.inputs())?;
+    let node = &global.wanted_node(&config)?;
+    let timeout = global.timeout.unwrap_or(PATIENCE);
     let existing = match args.force {
         true => Existing::Replace,
         false => Existing::Keep,
