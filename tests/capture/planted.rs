@@ -6,7 +6,7 @@ use std::path::Path;
 pub(crate) fn planted(root: &Path) {
     let function = "sys/devices/pci0000:00/0000:00:01.0";
     let net = format!("{function}/net/enx0c42a112abcd");
-    // One file a line: its path, a tab, its text with `\\n` for the end of a line.
+    // One file a line: its path, a tab, its text with a backslash and n for the end of a line.
     for line in include_str!("planted.tsv").lines() {
         let (path, text) = line.split_once('\t').unwrap();
         let path = root.join(path);
