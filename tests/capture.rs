@@ -4,6 +4,9 @@
     reason = "helpers outside test functions may fail the test"
 )]
 
+#[path = "capture/planted.rs"]
+mod planted;
+
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -17,6 +20,8 @@ use railwatch::core::wire::Node;
 use railwatch::host::discover::{census, probe, shape};
 use railwatch::host::tree::Tree;
 use railwatch::host::tree::captured::open;
+
+use planted::{SECRETS, planted};
 
 const TIME: Duration = Duration::from_secs(60);
 
@@ -95,7 +100,12 @@ fn a_capture_of_a_capture_is_found_as_the_first_was() {
             continue;
         }
         let first = found(&open(&fixture).unwrap());
-        for suffix in ["", ".tar", ".tar.gz", ".tar.zst"] {
+        // Each packing once; every node as a directory and in the packing that is recommended.
+        let suffixes: &[_] = match name.as_str() {
+            "roce-8x400-bond-vf" => &["", ".tar", ".tar.gz", ".tar.zst"],
+            _ => &["", ".tar.zst"],
+        };
+        for suffix in suffixes {
             let out = scratch.path().join(format!("{name}{suffix}"));
             run(&kept(&out), &captured(&fixture), TIME).unwrap();
             let second = found(&open(&out).unwrap());
@@ -148,144 +158,17 @@ fn every_fault_comes_back_from_a_capture() {
     }
 }
 
-/// A node whose every kind of file holds an identity.
-fn planted(root: &Path) -> Vec<&'static str> {
-    let function = "sys/devices/pci0000:00/0000:00:01.0";
-    let port = format!("{function}/infiniband/ibx0c42a1030012abcd/ports/1");
-    let net = format!("{function}/net/enx0c42a112abcd");
-    let files = [
-        (format!("{function}/vendor"), "0x15b3\n"),
-        (format!("{function}/class"), "0x020700\n"),
-        (
-            format!("{function}/infiniband/ibx0c42a1030012abcd/node_guid"),
-            "0c42:a103:0012:abcd\n",
-        ),
-        (
-            format!("{function}/infiniband/ibx0c42a1030012abcd/sys_image_guid"),
-            "0c42:a103:0012:abcd\n",
-        ),
-        (
-            format!("{function}/infiniband/ibx0c42a1030012abcd/node_desc"),
-            "secretnode7 bluebird\n",
-        ),
-        (
-            format!("{function}/infiniband/ibx0c42a1030012abcd/hca_type"),
-            "secretnode7 bluebird\n",
-        ),
-        (
-            format!("{function}/infiniband/ibx0c42a1030012abcd/serial"),
-            "SN99X123\n",
-        ),
-        (
-            format!("{function}/infiniband/ibx0c42a1030012abcd/fw_ver"),
-            "28.43.2026\n",
-        ),
-        (
-            format!("{port}/gids/0"),
-            "fe80:0000:0000:0000:0e42:a1ff:fe12:abcd\n",
-        ),
-        (
-            format!("{port}/gids/1"),
-            "0000:0000:0000:0000:0000:ffff:0a4d:5832\n",
-        ),
-        (
-            format!("{port}/gids/2"),
-            "2001:0db8:77aa:0001:0e42:a1ff:fe12:abcd\n",
-        ),
-        (format!("{port}/gid_attrs/ndevs/0"), "enx0c42a112abcd\n"),
-        (format!("{port}/state"), "4: ACTIVE\n"),
-        (format!("{port}/counters/port_xmit_data"), "123456789012\n"),
-        (format!("{net}/address"), "0c:42:a1:12:ab:cd\n"),
-        (format!("{net}/ifalias"), "secretnode7 uplink\n"),
-        (format!("{net}/phys_switch_id"), "0c42a1030012abcd\n"),
-        (format!("{net}/phys_port_id"), "0c42a112abcd\n"),
-        (format!("{net}/bonding/arp_ip_target"), "10.77.88.50\n"),
-        (
-            format!("{net}/bonding/ns_ip6_target"),
-            "2001:db8:77aa:1::beef:77aa\n",
-        ),
-        (
-            format!("{net}/bonding/ad_partner_mac"),
-            "0c:42:a1:12:ab:cd\n",
-        ),
-        (
-            "proc/sys/kernel/hostname".into(),
-            "secretnode7.lab.example\n",
-        ),
-        ("proc/sys/kernel/osrelease".into(), "6.12.95\n"),
-        (
-            "proc/sys/kernel/random/boot_id".into(),
-            "6fd1bb2e-3cd5-4b4e-90f1-c0ffee77aa55\n",
-        ),
-        (
-            "proc/version".into(),
-            "Linux version 6.12.95 (root@secretnode7) (gcc)\n",
-        ),
-        (
-            "proc/cmdline".into(),
-            "root=UUID=6fd1bb2e-3cd5-4b4e-90f1-c0ffee77aa55 iommu=pt ip=10.77.88.50\n",
-        ),
-        (
-            "proc/net/bonding/bond0".into(),
-            "Permanent HW addr: 0c:42:a1:12:ab:cd\nARP IP target/s: 10.77.88.50\nOn secretnode7\n",
-        ),
-        ("sys/bus/pci/slots/1/address".into(), "0000:00:01\n"),
-    ];
-    for (path, text) in files {
-        let path = root.join(path);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, text).unwrap();
-    }
-    for (at, to) in [
-        (
-            "sys/class/infiniband/ibx0c42a1030012abcd",
-            format!("../../../{function}/infiniband/ibx0c42a1030012abcd"),
-        ),
-        ("sys/class/net/enx0c42a112abcd", format!("../../../{net}")),
-        (
-            "sys/bus/pci/devices/0000:00:01.0",
-            format!("../../../../{function}"),
-        ),
-    ] {
-        let at = root.join(at);
-        std::fs::create_dir_all(at.parent().unwrap()).unwrap();
-        std::os::unix::fs::symlink(to, at).unwrap();
-    }
-    let fault = format!("{net}/carrier\tEINVAL\n{net}/speed\tEINVAL\n");
-    std::fs::write(root.join(format!("{net}/carrier")), "").unwrap();
-    std::fs::write(root.join("faults.tsv"), fault).unwrap();
-    vec![
-        "0c42a1030012abcd",
-        "0c42a112abcd",
-        "0c:42:a1:12:ab:cd",
-        "a103:0012:abcd",
-        "fe12:abcd",
-        "0a4d:5832",
-        "77aa",
-        "10.77.88.50",
-        "77.88",
-        "secretnode7",
-        "bluebird",
-        "SN99X123",
-        "c0ffee",
-        "lab.example",
-        "uplink",
-        "12:ab:cd",
-        "12abcd",
-    ]
-}
-
 #[test]
 fn no_planted_identity_is_anywhere_in_a_capture() {
     let scratch = tempfile::tempdir().unwrap();
     let node = scratch.path().join("node");
-    let secrets = planted(&node);
+    planted(&node);
     let out = scratch.path().join("out");
     run(&args(&out), &captured(&node), TIME).unwrap();
     let mut all = BTreeMap::new();
     everything(&out, &out, &mut all);
     assert!(all.len() > 30, "{all:?}");
-    for secret in secrets {
+    for secret in SECRETS {
         for (path, bytes) in &all {
             let text = String::from_utf8_lossy(bytes).to_lowercase();
             let secret = secret.to_lowercase();
