@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use railwatch::cli::capture::{Args, run};
+use railwatch::cli::capture::{Args, take};
 use railwatch::cli::exit::Reason;
 use railwatch::core::model::outcome::FaultReason;
 use railwatch::core::wire::Node;
@@ -107,7 +107,7 @@ fn a_capture_of_a_capture_is_found_as_the_first_was() {
         };
         for suffix in suffixes {
             let out = scratch.path().join(format!("{name}{suffix}"));
-            run(&kept(&out), &captured(&fixture), TIME).unwrap();
+            take(&kept(&out), &captured(&fixture), TIME).unwrap();
             let second = found(&open(&out).unwrap());
             assert!(first == second, "{name}{suffix}:\n{first}\n---\n{second}");
         }
@@ -127,7 +127,7 @@ fn counters_that_may_not_be_read_are_left_out_and_the_reason_is_kept() {
     )
     .unwrap();
     let out = scratch.path().join("out");
-    run(&kept(&out), &captured(&node), TIME).unwrap();
+    take(&kept(&out), &captured(&node), TIME).unwrap();
     let tree = open(&out).unwrap();
     let base = "sys/devices/pci0000:00/0000:00:01.0";
     let vpd = tree.read(&format!("{base}/vpd"), 4096);
@@ -145,7 +145,7 @@ fn every_fault_comes_back_from_a_capture() {
             continue;
         };
         let out = scratch.path().join(fixture.file_name().unwrap());
-        run(&kept(&out), &captured(&fixture), TIME).unwrap();
+        take(&kept(&out), &captured(&fixture), TIME).unwrap();
         let (first, second) = (open(&fixture).unwrap(), open(&out).unwrap());
         let restricted = fixture.ends_with("restricted-pf");
         let paths = faults.lines().filter_map(|line| line.split('\t').next());
@@ -164,7 +164,7 @@ fn no_planted_identity_is_anywhere_in_a_capture() {
     let node = scratch.path().join("node");
     planted(&node);
     let out = scratch.path().join("out");
-    run(&args(&out), &captured(&node), TIME).unwrap();
+    take(&args(&out), &captured(&node), TIME).unwrap();
     let mut all = BTreeMap::new();
     everything(&out, &out, &mut all);
     assert!(all.len() > 30, "{all:?}");
@@ -188,7 +188,7 @@ fn stand_ins_agree_with_each_other_and_numbers_stay() {
     let node = scratch.path().join("node");
     planted(&node);
     let out = scratch.path().join("out.tar.zst");
-    run(&args(&out), &captured(&node), TIME).unwrap();
+    take(&args(&out), &captured(&node), TIME).unwrap();
     let tree = open(&out).unwrap();
     let text = |path: &str| String::from_utf8(tree.read(path, 4096).unwrap()).unwrap();
     let net = tree.list("sys/class/net").unwrap().remove(0);
@@ -231,18 +231,18 @@ fn a_capture_is_its_owner_s_and_replaces_nothing_unasked() {
     let scratch = tempfile::tempdir().unwrap();
     let node = captured(&fixtures()[0]);
     let out = scratch.path().join("node.tar.gz");
-    run(&args(&out), &node, TIME).unwrap();
+    take(&args(&out), &node, TIME).unwrap();
     let mode = std::fs::metadata(&out).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
 
-    let error = run(&args(&out), &node, TIME).unwrap_err();
+    let error = take(&args(&out), &node, TIME).unwrap_err();
     assert_eq!(error.reason, Reason::Output);
     assert!(error.message.contains("--force"), "{}", error.message);
     let force = Args {
         force: true,
         ..args(&out)
     };
-    run(&force, &node, TIME).unwrap();
+    take(&force, &node, TIME).unwrap();
 
     let full = scratch.path().join("full");
     std::fs::create_dir(&full).unwrap();
@@ -251,7 +251,10 @@ fn a_capture_is_its_owner_s_and_replaces_nothing_unasked() {
         force: true,
         ..args(&full)
     };
-    assert_eq!(run(&force, &node, TIME).unwrap_err().reason, Reason::Output);
+    assert_eq!(
+        take(&force, &node, TIME).unwrap_err().reason,
+        Reason::Output
+    );
     let names = std::fs::read_dir(scratch.path()).unwrap().count();
     assert_eq!(names, 2, "something was left behind");
 }
@@ -259,7 +262,7 @@ fn a_capture_is_its_owner_s_and_replaces_nothing_unasked() {
 #[test]
 fn a_place_that_cannot_be_written_is_an_output_error() {
     let out = Path::new("/proc/nowhere/node.tar");
-    let error = run(&args(out), &captured(&fixtures()[0]), TIME).unwrap_err();
+    let error = take(&args(out), &captured(&fixtures()[0]), TIME).unwrap_err();
     assert_eq!(error.reason, Reason::Output);
 }
 
@@ -276,7 +279,7 @@ fn a_device_that_hangs_costs_its_own_part_alone() {
     let link = node.join("sys/class/net/bond0");
     std::os::unix::fs::symlink("../../devices/virtual/net/bond0", link).unwrap();
     let out = scratch.path().join("out");
-    run(&args(&out), &captured(&node), Duration::from_secs(2)).unwrap();
+    take(&args(&out), &captured(&node), Duration::from_secs(2)).unwrap();
     let tree = open(&out).unwrap();
     assert_eq!(
         tree.read("sys/class/net/bond0/mtu", 64),
