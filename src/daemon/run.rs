@@ -1,6 +1,7 @@
 //! Puts the daemon together, and ends it.
 
 use std::fmt;
+use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -140,12 +141,23 @@ fn serve(
         clock: Arc::new(BootClock::new(clock_factor)),
     })?;
     for address in server.addresses() {
-        info!(address = %format_args!("http://{address}{}", config.web.telemetry_path), "serving metrics");
+        let (host, port) = (reachable(address), address.port());
+        let path = &config.web.telemetry_path;
+        info!(page = %format_args!("http://{host}:{port}/"), metrics = %format_args!("http://{host}:{port}{path}"), "serving");
     }
     if let Some(path) = server.socket() {
         info!(path = %path.display(), "serving commands");
     }
     Ok(server)
+}
+
+/// What to type into a browser on this host; "every address" is none.
+fn reachable(address: &SocketAddr) -> String {
+    match address.ip() {
+        ip if ip.is_unspecified() => "localhost".to_owned(),
+        IpAddr::V6(ip) => format!("[{ip}]"),
+        IpAddr::V4(ip) => ip.to_string(),
+    }
 }
 
 type Snapshots = watch::Receiver<Option<Arc<Snapshot>>>;
