@@ -6,7 +6,7 @@ work=$(realpath "$1") share=$(realpath "$2") script=$3
 shift 3
 version=$(cat "$work/version")
 kernel=$work/kernel/boot/vmlinuz-$version
-log=$share/console.log
+log=$share/console.$(basename "$script" .sh)
 timeout -k 5 "${VM_TIMEOUT:-300}" qemu-system-x86_64 -accel tcg,thread=multi -machine q35 -cpu max -smp 2 -m 768M \
   -kernel "$kernel" -initrd "$work/initrd.zst" -nodefaults -display none -serial stdio -no-reboot \
   -append "console=ttyS0 quiet panic=-1 mitigations=off rw.run=/host/$script" \

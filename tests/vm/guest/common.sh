@@ -34,11 +34,18 @@ until_ok() {
   done
 }
 
-# One sample's value; empty if it is not there.
-value() { wget -qO- "$URL/metrics" | grep -F "$1 " | sed 's/.* //'; }
+# One scrape, for value and has to look at.
+scrape() { wget -qO /tmp/scrape -T 10 "$URL/metrics"; }
 
-# Processes the daemon has started.
-children() { cat "/proc/$1"/task/*/children 2>/dev/null; }
+# A sample's value in the last scrape; empty if it is not there.
+value() { awk -v name="$1 " 'index($0, name) == 1 { print substr($0, length(name) + 1) }' /tmp/scrape; }
+
+# For until_ok: a fresh scrape has, or lacks, this sample; the sample has at least this value.
+appears() { scrape && [ -n "$(value "$1")" ]; }
+reaches() { scrape && [ "$(value "$1")" -ge "$2" ] 2>/dev/null; }
+
+# Processes a process has started, one a line.
+children() { cat "/proc/$1"/task/*/children 2>/dev/null | tr ' ' '\n' | grep .; }
 
 # Hundredths of seconds since boot.
 now() { sed 's/ .*//; s/\.//' /proc/uptime; }
