@@ -21,7 +21,7 @@ start() {
   until_ok 300 ready
 }
 
-ready() { wget -qO- "$URL/-/ready" >/dev/null 2>&1; }
+ready() { timeout 10 wget -qO /dev/null "$URL/-/ready" 2>/dev/null; }
 
 # until_ok TENTHS COMMAND…: tries every tenth of a second.
 until_ok() {
@@ -35,7 +35,7 @@ until_ok() {
 }
 
 # One scrape, for value and has to look at.
-scrape() { wget -qO /tmp/scrape -T 10 "$URL/metrics"; }
+scrape() { timeout 10 wget -qO /tmp/scrape "$URL/metrics"; }
 
 # A sample's value in the last scrape; empty if it is not there.
 value() { awk -v name="$1 " 'index($0, name) == 1 { print substr($0, length(name) + 1) }' /tmp/scrape; }
