@@ -23,8 +23,9 @@ start() {
 
 ready() { timeout 10 wget -qO /dev/null "$URL/-/ready" 2>/dev/null; }
 
-# until_ok TENTHS COMMAND…: tries every tenth of a second.
-until_ok() {
+# until_ok TENTHS COMMAND…: tries every tenth of a second. (A shell function's variables are everybody's: the body is a subshell
+# where commands may call until_ok themselves.)
+until_ok() (
   left=$1
   shift
   until "$@"; do
@@ -32,7 +33,7 @@ until_ok() {
     [ "$left" -gt 0 ] || return 1
     sleep 0.1
   done
-}
+)
 
 # One scrape, for value and has to look at.
 scrape() { timeout 10 wget -qO /tmp/scrape "$URL/metrics"; }
