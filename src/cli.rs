@@ -1,6 +1,7 @@
 //! One file a command.
 
 pub mod arguments;
+pub mod capture;
 pub mod config;
 pub mod exit;
 pub mod local;
@@ -23,18 +24,21 @@ use crate::cli::exit::{Failure, Reason};
 #[must_use]
 pub fn main(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     let arguments: Vec<OsString> = arguments.collect();
-    let done = catch_unwind(AssertUnwindSafe(|| command(arguments)));
-    match done {
-        Ok(Ok(())) => ExitCode::SUCCESS,
-        Ok(Err(failure)) => {
+    match guarded(|| command(arguments)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
             output::tell(&failure.message);
             failure.reason.into()
         }
-        Err(_) => {
-            output::tell("internal error; please report the lines above");
-            Reason::Internal.into()
-        }
     }
+}
+
+/// A panic is our own fault, too; its place has been told by then.
+fn guarded(command: impl FnOnce() -> Result<(), Failure>) -> Result<(), Failure> {
+    catch_unwind(AssertUnwindSafe(command)).unwrap_or_else(|_| {
+        let message = "internal error; please report the lines above";
+        Err(Failure::told(Reason::Internal, message))
+    })
 }
 
 fn command(arguments: Vec<OsString>) -> Result<(), Failure> {
@@ -48,6 +52,7 @@ fn command(arguments: Vec<OsString>) -> Result<(), Failure> {
         Command::Run(web) => run::run(global, web),
         Command::Metrics(options) => metrics::run(global, options),
         Command::Config { what } => config::run(global, *what),
+        Command::Capture(options) => capture::run(global, options),
         Command::Reload => reload::run(global),
     }
 }
@@ -60,4 +65,16 @@ fn not_a_command(error: &clap::Error) -> Result<(), Failure> {
     }
     output::tell_plainly(&text);
     Err(Failure::told(Reason::Usage, ""))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_is_an_internal_error() {
+        let failure = guarded(|| panic!("on purpose")).unwrap_err();
+        assert_eq!(failure.reason, Reason::Internal);
+        assert!(guarded(|| Ok(())).is_ok());
+    }
 }

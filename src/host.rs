@@ -1,5 +1,6 @@
 //! Reads a host or a capture. Everything here runs inside a reader child or a one-shot command.
 
+pub mod capture;
 pub mod clock;
 pub mod discover;
 pub mod errno;

@@ -1,7 +1,6 @@
 //! The configuration: what is told about wrong ones, and which layer holds.
 //!
 //! `tests/config/NAME.toml` are files, `NAME.expected` is what `config check` says of them.
-#![expect(clippy::unwrap_used, reason = "a test ends at the first surprise")]
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};

@@ -105,10 +105,21 @@ fn promtool_has_nothing_to_say_about_a_golden() {
             .output()
             .map_err(|error| error.to_string())?;
         let said = [out.stdout, out.stderr].concat();
-        if out.status.success() && said.is_empty() {
-            return Ok(());
+        let said = String::from_utf8_lossy(&said);
+        // These families are about counters; promtool takes the word for a type. It ends with 3
+        // where it has something to say.
+        let about_counters = |line: &&str| {
+            line.starts_with("railwatch_counter_")
+                && line.ends_with(" metric name should not include type 'counter'")
+        };
+        let left: Vec<&str> = said
+            .lines()
+            .filter(|line| !line.is_empty() && !about_counters(line))
+            .collect();
+        match (left.as_slice(), out.status.code()) {
+            ([], Some(0 | 3)) => Ok(()),
+            _ => Err(format!("{}: {}", out.status, left.join("\n"))),
         }
-        Err(String::from_utf8_lossy(&said).into_owned())
     });
 }
 

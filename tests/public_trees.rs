@@ -38,10 +38,12 @@ const TREES: [Facts; 5] = [
             r#"railwatch_port_rate_bytes_per_second{device="mlx5_bond_0",port="1"} 25000000000"#,
             r#"railwatch_port_excessive_buffer_overrun_errors_total{device="mlx5_8",port="1"} 15"#,
             r#"railwatch_counter_saturated{metric="railwatch_port_excessive_buffer_overrun_errors_total",device="mlx5_8",port="1"} 1"#,
+            r#"railwatch_port_link_downed_total{device="mlx5_1",port="1"} 255"#,
         ],
         counts: &[
             ("railwatch_port_state_id{", 9),
-            ("railwatch_counter_saturated{", 9),
+            // One on each device, and mlx5_1's link_downed.
+            ("railwatch_counter_saturated{", 10),
         ],
     },
     Facts {

@@ -5,12 +5,16 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::cli::capture;
 use crate::cli::exit::{Failure, Reason};
 use crate::cli::output;
 use crate::core::wire::Node;
 use crate::daemon::config::Config;
 use crate::daemon::config::layers::{self, FlagValue, Inputs, Loaded};
 use crate::daemon::config::value::Given;
+
+/// Time for a command that asks or reads: a healthy node answers within one second.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The whole command line.
 #[derive(Debug, Parser)]
@@ -19,7 +23,7 @@ use crate::daemon::config::value::Given;
     version,
     about = "Watches the data paths of a GPU host",
     after_help = "Exit codes: 0 done, 64 usage or configuration, 66 an input cannot be opened, \
-                  69 what is needed is not there, 70 internal, 74 the output cannot be written"
+                  69 what is needed is not there, 70 internal, 74 the output cannot be written, 130 interrupted"
 )]
 pub struct Arguments {
     /// Flags of every command.
@@ -55,9 +59,9 @@ pub struct Global {
     /// Shape of a log line: text or json
     #[arg(long = "log.format", global = true, value_name = "FORMAT")]
     pub log_format: Option<String>,
-    /// A command that asks or reads ends by then, such as 500ms, 2s, 1m or plain seconds
-    #[arg(long, global = true, value_name = "TIME", default_value = "10s", value_parser = duration)]
-    pub timeout: Duration,
+    /// A command ends by then, such as 500ms, 2s, 1m or plain seconds; 10s where not said, 1m for capture
+    #[arg(long, global = true, value_name = "TIME", value_parser = duration)]
+    pub timeout: Option<Duration>,
     /// Shape of what a command answers
     #[arg(long, global = true, value_enum, default_value_t = Output::Text, value_name = "SHAPE")]
     pub output: Output,
@@ -85,6 +89,8 @@ pub enum Command {
         #[command(subcommand)]
         what: ConfigCommand,
     },
+    /// Freeze this host as files that railwatch reads elsewhere; identities are replaced
+    Capture(capture::Args),
     /// Make the running daemon read its configuration again
     Reload,
     /// Read for the daemon at the other end of the pipe.
@@ -192,6 +198,12 @@ impl Global {
         let problems: Vec<String> = loaded.problems.iter().map(ToString::to_string).collect();
         output::tell_lines(&problems);
         Ok(loaded.config)
+    }
+
+    /// By when a command that asks or reads has to end.
+    #[must_use]
+    pub fn patience(&self) -> Duration {
+        self.timeout.unwrap_or(PATIENCE)
     }
 
     /// The node that is asked for.

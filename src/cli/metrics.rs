@@ -33,7 +33,7 @@ pub fn run(global: &Global, options: &MetricsOptions) -> Result<(), Failure> {
     let mut inputs = global.inputs();
     inputs.flags.extend(options.web.flags());
     let config = global.load_and_tell(&inputs)?;
-    let daemon = Daemon::new(&config.path.runtime, global.timeout);
+    let daemon = Daemon::new(&config.path.runtime, global.patience());
     if !options.direct && !global.is_elsewhere() {
         match asked(&daemon, global.output, &config.web.telemetry_path) {
             Ok(answer) => return told(global.output, &config, &answer),

@@ -12,7 +12,7 @@ use crate::cli::output;
 /// There is no daemon, or it kept its configuration.
 pub fn run(global: &Global) -> Result<(), Failure> {
     let config = global.load_and_tell(&global.inputs())?;
-    let answer = Daemon::new(&config.path.runtime, global.timeout)
+    let answer = Daemon::new(&config.path.runtime, global.patience())
         .ask("POST", "/api/v1/reload")
         .map_err(|error| Failure::new(Reason::Missing, &error.into()))?;
     match answer.status {

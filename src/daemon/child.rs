@@ -4,6 +4,7 @@
 //! answer. It waits for nothing: whatever it has to wait for comes back as a [`Said`] or is looked
 //! at again at the next tick. It knows nothing of what readings mean.
 
+mod leaving;
 mod process;
 mod stall;
 mod supervisor;

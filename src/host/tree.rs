@@ -3,7 +3,9 @@
 //! Paths are relative and start with `sys/` or `proc/`, as in a capture. They never leave the
 //! tree: a symlink that points outside resolves beneath the root or fails.
 
+pub mod archive;
 pub mod captured;
+pub mod faults;
 pub mod live;
 mod rooted;
 

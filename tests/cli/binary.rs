@@ -1,7 +1,6 @@
 //! Starts the binary with nothing of this machine's environment.
 #![expect(
     clippy::disallowed_methods,
-    clippy::unwrap_used,
     reason = "a test starts what a user would start, and ends at the first surprise"
 )]
 
@@ -101,7 +100,7 @@ impl Running {
     }
 
     /// Sends it a signal and gives the code it ends with.
-    pub(crate) fn end(mut self, signal: Signal) -> Option<i32> {
+    pub(crate) fn end(&mut self, signal: Signal) -> Option<i32> {
         let pid = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw);
         kill_process(pid.unwrap(), signal).unwrap();
         let mut code = None;

@@ -8,7 +8,7 @@ use crate::binary::{Running, Said, railwatch, said};
 
 #[test]
 fn metrics_come_from_the_daemon_with_their_age() {
-    let running = Running::start("");
+    let mut running = Running::start("");
     let metrics = running.said(&["metrics"]);
     assert_eq!(metrics.code, Some(0), "{metrics:?}");
     assert!(metrics.out.contains("railwatch_port_info{device=\"efa_0\""));
@@ -38,7 +38,7 @@ fn metrics_come_from_the_daemon_with_their_age() {
 
 #[test]
 fn a_reload_is_answered_with_what_is_wrong() {
-    let running = Running::start("[lanes]\nslow_seconds = 20\n");
+    let mut running = Running::start("[lanes]\nslow_seconds = 20\n");
     let reloaded = running.said(&["reload"]);
     assert_eq!(reloaded.code, Some(0), "{reloaded:?}");
     assert_eq!(reloaded.out, "reloaded\n");
@@ -83,6 +83,17 @@ fn a_daemon_starts_with_a_wrong_configuration_and_says_so() {
             "{metrics:?}"
         );
     }
+}
+
+#[test]
+fn a_reload_changes_the_level_of_the_log() {
+    let mut running = Running::start("[log]\nlevel = \"error\"\n");
+    assert_eq!(running.said(&["metrics"]).code, Some(0));
+    assert_eq!(running.log(), "");
+    std::fs::write(running.file(), "[log]\nlevel = \"info\"\n").unwrap();
+    assert_eq!(running.said(&["reload"]).code, Some(0));
+    assert_eq!(running.end(Signal::TERM), Some(0));
+    assert!(running.log().contains("stopping"), "{}", running.log());
 }
 
 #[test]

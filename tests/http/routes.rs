@@ -240,7 +240,6 @@ fn the_node_document_tells_what_is_known_and_nothing_else() {
 }
 
 #[test]
-#[expect(clippy::print_stdout, reason = "a skipped check is told")]
 fn promtool_finds_nothing_to_say_about_the_exposition() {
     let server = Server::with_snapshot(web());
     let metrics = get(server.address(), "/metrics").body;

@@ -36,7 +36,6 @@ def number(path, pattern=r"(\d+)"):
 
 def ls(path):
     return sorted(os.listdir(path)) if os.path.isdir(path) else []
-
 def put(family, value, **labels):
     if value is not None:
         labels = tuple(sorted((k, v) for k, v in labels.items() if v is not None))
@@ -64,20 +63,21 @@ def pci_of(function):
 
 def driver_of(function):
     return os.path.basename(os.readlink(function + "/driver")) if os.path.islink(function + "/driver") else ""
-
 def device(name, function, driver):
     address, pci = pci_of(function)
     slots = {read(f"{SYS}/bus/pci/slots/{slot}/address"): slot for slot in ls(SYS + "/bus/pci/slots")}
     numa = number(f"{pci}/numa_node") if pci else None
     put("device_info", 1, device=name, driver=driver, pci=address, slot=slots.get(address.split(".")[0], ""),
         numa_node="" if numa is None else str(numa))
-    for which, what in (("current", ""), ("max", "max_")) if pci else ():
+    for which, what in (("current", ""), ("max", "max_")) if pci and ".sf." not in function else ():
         gt, lanes = number(f"{pci}/{which}_link_speed", r"([\d.]+) GT/s(?: PCIe)?"), number(f"{pci}/{which}_link_width")
         put(f"pcie_link_{what}speed_transfers_per_second", gt and gt * 1e9, device=name)
         put(f"pcie_link_{what}width_lanes", lanes if lanes not in (0, 63, 255) else None, device=name)
 
 def netdev(name):
     at = f"{SYS}/class/net/{name}"
+    if REPRESENTOR.fullmatch(read(at + "/phys_port_name") or ""):
+        return  # it counts what its function counts, from the other side
     put("netdev_carrier", number(at + "/carrier", "([01])"), netdev=name)
     put("netdev_up", {"up": 1, "down": 0, "lowerlayerdown": 0}.get(read(at + "/operstate")), netdev=name)
     megabits = number(at + "/speed")
@@ -121,7 +121,7 @@ for name in ls(SYS + "/class/infiniband"):
         put("port_rate_bytes_per_second", rate and rate * 125_000_000, **labels)
         put("port_info", 1, netdev=carrier_of(base, port, function, parent), driver=kernel, pci=pci_of(function)[0],
             link_layer=read(base + "/link_layer") or "", firmware=read(at + "/fw_ver") or "",
-            board=read(at + "/board_id") or "", guid=read(at + "/node_guid") or "", **labels)
+            board=read(at + "/board_id") or "", guid=(read(at + "/node_guid") or "").replace("0000:0000:0000:0000", ""), **labels)
     # A driver that counts per port and for the whole device counts the same thing twice.
     taken = {family[10:] for family, labels in WANT if ("device", name) in labels and dict(labels).get("port")}
     counters(driver, at, ("@hw_counters",), taken, device=name)

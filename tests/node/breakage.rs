@@ -51,6 +51,13 @@ const fn breakage(name: &'static str, reason: &'static str, how: How) -> Breakag
     Breakage { name, reason, how }
 }
 
+impl Breakage {
+    /// Whether the file is as it was and a read of it fails.
+    pub(crate) fn is_errno(self) -> bool {
+        matches!(self.how, How::Errno(_))
+    }
+}
+
 /// A copy of a captured node, to be broken and mended.
 pub(crate) struct Copy {
     dir: tempfile::TempDir,

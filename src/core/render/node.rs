@@ -103,7 +103,7 @@ struct Port<'a> {
     slot: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     numa_node: Option<u32>,
-    function: &'a Function,
+    function: FunctionEntry,
     #[serde(skip_serializing_if = "Option::is_none")]
     link_layer: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -116,6 +116,33 @@ struct Port<'a> {
     members: &'a [NetdevName],
     readings: BTreeMap<String, Value>,
     faults: Vec<Fault<'a>>,
+}
+
+/// What kind of function a device is; the wire's own form of it is not self-describing.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "snake_case", tag = "kind")]
+enum FunctionEntry {
+    Physical,
+    Virtual {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        physfn: Option<PciAddress>,
+    },
+    Sub {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        sfnum: Option<u32>,
+    },
+    Software,
+}
+
+impl FunctionEntry {
+    fn of(function: &Function) -> Self {
+        match *function {
+            Function::Physical => Self::Physical,
+            Function::Virtual { physfn } => Self::Virtual { physfn },
+            Function::Sub { sfnum } => Self::Sub { sfnum },
+            Function::Software => Self::Software,
+        }
+    }
 }
 
 #[derive(Debug, Serialize)]
@@ -175,7 +202,7 @@ fn port<'a>(entry: &Entry<'a>, at: BootTime) -> Port<'a> {
         pci: pci.map(|pci| pci.address),
         slot: pci.and_then(|pci| pci.slot.as_deref()),
         numa_node: pci.and_then(|pci| pci.numa_node),
-        function: &facts.function,
+        function: FunctionEntry::of(&facts.function),
         link_layer: entry.port.and_then(|port| port.link_layer.as_deref()),
         firmware: rdma.and_then(|rdma| rdma.firmware.as_deref()),
         board: rdma.and_then(|rdma| rdma.board_id.as_deref()),

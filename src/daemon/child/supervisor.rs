@@ -10,11 +10,10 @@ use crate::core::catalog::LaneSet;
 use crate::core::ids::DeviceKey;
 use crate::core::model::time::BootTime;
 use crate::core::wire::{Event, Hello, PROTOCOL, Request};
+use crate::daemon::child::leaving::Leaving;
 use crate::daemon::child::process::{Launch, Process, Said, Word};
 use crate::daemon::child::stall::{Stalled, Stalls};
 
-/// Time a killed child has to end before it counts as abandoned.
-const LAST_BREATH: Duration = Duration::from_secs(1);
 /// Longest pause between two starts of a child that never completes a poll.
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
@@ -35,10 +34,10 @@ pub struct Supervisor<M> {
     deadline: Duration,
     to: Sender<M>,
     current: Option<Running>,
-    leaving: Vec<Leaving>,
+    leaving: Leaving,
     stalls: Stalls,
     restricted: BTreeSet<DeviceKey>,
-    counts: Counts,
+    restarts: u64,
     started: u64,
     /// Children in a row that completed no poll.
     failures: u32,
@@ -61,14 +60,6 @@ struct Running {
     resting: Vec<DeviceKey>,
 }
 
-#[derive(Debug)]
-struct Leaving {
-    number: u64,
-    process: Process,
-    since: BootTime,
-    abandoned: bool,
-}
-
 impl<M: From<Said> + Send + 'static> Supervisor<M> {
     /// A supervisor without a child; the first poll starts one. What children say goes to `to` and
     /// comes back through [`Self::hear`].
@@ -81,10 +72,10 @@ impl<M: From<Said> + Send + 'static> Supervisor<M> {
             deadline,
             to,
             current: None,
-            leaving: Vec::new(),
+            leaving: Leaving::default(),
             stalls: Stalls::default(),
             restricted,
-            counts: Counts::default(),
+            restarts: 0,
             started: 0,
             failures: 0,
             not_before: BootTime(0),
@@ -108,7 +99,10 @@ impl<M: From<Said> + Send + 'static> Supervisor<M> {
     /// What has happened so far.
     #[must_use]
     pub fn counts(&self) -> Counts {
-        self.counts
+        Counts {
+            restarts: self.restarts,
+            abandoned: self.leaving.abandoned(),
+        }
     }
 
     /// Devices that rest.
@@ -174,7 +168,9 @@ impl<M: From<Said> + Send + 'static> Supervisor<M> {
 
     /// Looks at deadlines and at children that are leaving; to be called at every tick.
     pub fn check(&mut self, now: BootTime) {
-        self.reap(now);
+        for number in self.leaving.reap(now) {
+            self.stalls.released(number);
+        }
         let Some(running) = &self.current else {
             return;
         };
@@ -219,7 +215,7 @@ impl<M: From<Said> + Send + 'static> Supervisor<M> {
     fn start(&mut self, now: BootTime) {
         let number = self.started;
         self.started = self.started.saturating_add(1);
-        self.counts.restarts = number;
+        self.restarts = number;
         let resting = self.stalls.resting(now);
         let hello = Hello {
             stalled: resting.clone(),
@@ -353,15 +349,7 @@ impl<M: From<Said> + Send + 'static> Supervisor<M> {
     }
 
     fn leave(&mut self, running: Running, now: BootTime) {
-        let Running {
-            number, process, ..
-        } = running;
-        self.leaving.push(Leaving {
-            number,
-            process,
-            since: now,
-            abandoned: false,
-        });
+        self.leaving.take(running.number, running.process, now);
     }
 
     /// First start at once, then ever longer pauses while no child completes a poll.
@@ -373,29 +361,6 @@ impl<M: From<Said> + Send + 'static> Supervisor<M> {
         };
         self.failures = self.failures.saturating_add(1);
         self.not_before = now.after(Duration::from_secs(seconds).min(LONGEST_PAUSE));
-    }
-
-    fn reap(&mut self, now: BootTime) {
-        let mut left = Vec::new();
-        for mut leaving in std::mem::take(&mut self.leaving) {
-            if leaving.process.has_ended() {
-                self.stalls.released(leaving.number);
-                if leaving.abandoned {
-                    info!(pid = leaving.process.pid(), "an abandoned reader has ended");
-                }
-                continue;
-            }
-            if !leaving.abandoned && now.since(leaving.since) > LAST_BREATH {
-                leaving.abandoned = true;
-                self.counts.abandoned = self.counts.abandoned.saturating_add(1);
-                warn!(
-                    pid = leaving.process.pid(),
-                    "a killed reader does not end; it is abandoned"
-                );
-            }
-            left.push(leaving);
-        }
-        self.leaving = left;
     }
 
     /// A device the current child leaves alone may be tried again.

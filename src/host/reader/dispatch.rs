@@ -66,11 +66,8 @@ impl Dispatcher {
                 self.outbox.report(seq, Vec::new());
             }
         }
-        self.outbox.finish(seq)?;
-        if let Some(present) = self.present() {
-            self.outbox.say(present)?;
-        }
-        Ok(())
+        let outbox = Arc::clone(&self.outbox);
+        outbox.finish(seq, || self.present())
     }
 
     /// Takes the census again if the classes changed, or on the slow lane.

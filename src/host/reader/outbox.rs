@@ -71,14 +71,23 @@ impl Outbox {
         }
     }
 
-    /// Waits until the poll's reports have come, at most [`TOGETHER`], and sends what there is.
-    pub(super) fn finish(&self, seq: u64) -> Result<(), FrameError> {
+    /// Waits until the poll's reports have come, at most [`TOGETHER`], and sends what there is,
+    /// behind what `learnt` says of them: who hears that a poll is done has heard everything of it.
+    pub(super) fn finish(
+        &self,
+        seq: u64,
+        learnt: impl FnOnce() -> Option<Event>,
+    ) -> Result<(), FrameError> {
         let waiting = |state: &mut State| state.outstanding.contains_key(&seq);
         let gathered = self
             .complete
             .wait_timeout_while(self.lock(), TOGETHER, waiting);
         let (mut state, _) = gathered.unwrap_or_else(PoisonError::into_inner);
         state.gathering = false;
+        if let Some(event) = learnt() {
+            let at = usize::from(matches!(state.pending.first(), Some(Event::Present { .. })));
+            state.pending.insert(at, event);
+        }
         state.flush()
     }
 

@@ -4,7 +4,9 @@ use std::ffi::CString;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::Path;
 
-use rustix::fs::{Dir, FileType, Mode, OFlags, ResolveFlags, fstat, open, openat2, readlinkat};
+use rustix::fs::{
+    Dir, FileType, Mode, OFlags, ResolveFlags, fstat, open, openat, openat2, readlinkat,
+};
 use rustix::io::Errno;
 
 use crate::core::model::outcome::FaultReason;
@@ -13,6 +15,11 @@ use crate::host::tree::Handle;
 
 /// Names taken from one directory; a class directory of a real host has a few hundred.
 const NAMES: usize = 1 << 16;
+
+/// Times a path is walked again because something was renamed meanwhile, anywhere on the machine:
+/// `openat2` then cannot tell that `..` stayed beneath the root and answers `EAGAIN`. A second walk
+/// is nearly always undisturbed.
+const WALKS: usize = 256;
 
 /// A directory whose links resolve beneath it (`openat2`, Linux 5.6).
 #[derive(Debug)]
@@ -31,18 +38,39 @@ impl Rooted {
         Ok(Self { root, own_path })
     }
 
+    /// A directory right beneath, as a root of its own.
+    pub(super) fn child(&self, name: &str) -> Result<Self, Errno> {
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let root = openat(&self.root, name, flags, Mode::empty())?;
+        let own_path = path_of(&root).map_err(|_| Errno::NOENT)?;
+        Ok(Self { root, own_path })
+    }
+
+    /// Tells one state of a file from another; nothing where there is no such file.
+    pub(super) fn stamp(&self, path: &str) -> Option<Stamp> {
+        let stat = fstat(self.at(path, OFlags::PATH).ok()?).ok()?;
+        Some(Stamp {
+            inode: stat.st_ino,
+            size: stat.st_size,
+            seconds: stat.st_mtime,
+            nanos: stat.st_mtime_nsec,
+        })
+    }
+
     fn at(&self, path: &str, flags: OFlags) -> Result<OwnedFd, FaultReason> {
         // Magic links (/proc/<pid>/fd) lead anywhere; real trees have none below a device.
         let beneath = ResolveFlags::IN_ROOT | ResolveFlags::NO_MAGICLINKS;
         let path = if path.is_empty() { "." } else { path };
-        openat2(
-            &self.root,
-            path,
-            flags | OFlags::CLOEXEC,
-            Mode::empty(),
-            beneath,
-        )
-        .map_err(reason)
+        let flags = flags | OFlags::CLOEXEC;
+        let walk = || openat2(&self.root, path, flags, Mode::empty(), beneath);
+        let mut walked = walk();
+        for _ in 1..WALKS {
+            if walked.as_ref().err() != Some(&Errno::AGAIN) {
+                break;
+            }
+            walked = walk();
+        }
+        walked.map_err(reason)
     }
 
     /// Opens a regular file for reading. FIFOs, sockets and device nodes are never opened.
@@ -87,6 +115,15 @@ impl Rooted {
             .ok_or(FaultReason::NotExposed)?;
         Ok(beneath.trim_start_matches('/').to_owned())
     }
+}
+
+/// What changes when a file is edited in place or replaced.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Stamp {
+    inode: u64,
+    size: i64,
+    seconds: i64,
+    nanos: u64,
 }
 
 /// A file that is open.

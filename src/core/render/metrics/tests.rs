@@ -95,12 +95,20 @@ fn a_series_is_there_once_though_two_devices_claim_it() {
 
 #[test]
 fn facts_are_labels_and_unknown_ones_are_empty() {
-    let device = device("mlx5_0", "eth0", vec![(slot(BYTES, PORT), current(1))]);
+    let read = vec![
+        (slot(BYTES, PORT), current(1)),
+        (
+            slot("railwatch_rdma_out_of_sequence_total", PORT),
+            current(2),
+        ),
+    ];
+    let device = device("mlx5_0", "eth0", read);
     let text = encode(&snapshot(vec![device]), OwnFamilies::Hidden).unwrap();
+    assert!(!text.contains(r#"source_info{metric="railwatch_port_transmit_bytes_total""#));
     for line in [
         r#"railwatch_port_info{device="mlx5_0",port="1",netdev="eth0",driver="mlx5_core",pci="0000:c1:00.0",link_layer="Ethernet",firmware="28.39.1002",board="",guid="a088:c203:00ab:cdef"} 1"#,
         r#"railwatch_device_info{device="mlx5_0",driver="mlx5_core",pci="0000:c1:00.0",slot="5",numa_node=""} 1"#,
-        r#"railwatch_counter_source_info{metric="railwatch_port_transmit_bytes_total",device="mlx5_0",port="1",name="#,
+        r#"railwatch_counter_source_info{metric="railwatch_rdma_out_of_sequence_total",device="mlx5_0",port="1",name="#,
     ] {
         assert!(text.contains(line), "{line}\n{text}");
     }
@@ -165,6 +173,7 @@ fn sources_and_processes_tell_only_what_they_know() {
         [
             "railwatch_config_problems 2",
             r#"railwatch_host_info{hostname="gpu-17",kernel="",os=""} 1"#,
+            "railwatch_polls_total 0",
             r#"railwatch_process_cpu_seconds_total{process="daemon"} 0.25"#,
             r#"railwatch_process_pss_bytes{process="daemon"} 7000000"#,
             r#"railwatch_read_faults_total{source="infiniband",reason="io"} 9"#,
