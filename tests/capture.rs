@@ -4,19 +4,24 @@
     reason = "helpers outside test functions may fail the test"
 )]
 
+#[path = "capture/planted.rs"]
+mod planted;
+
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use railwatch::cli::capture::{Args, run};
+use railwatch::cli::capture::{Args, take};
 use railwatch::cli::exit::Reason;
 use railwatch::core::model::outcome::FaultReason;
 use railwatch::core::wire::Node;
 use railwatch::host::discover::{census, probe, shape};
 use railwatch::host::tree::Tree;
 use railwatch::host::tree::captured::open;
+
+use planted::{SECRETS, planted};
 
 const TIME: Duration = Duration::from_secs(60);
 
@@ -95,9 +100,14 @@ fn a_capture_of_a_capture_is_found_as_the_first_was() {
             continue;
         }
         let first = found(&open(&fixture).unwrap());
-        for suffix in ["", ".tar", ".tar.gz", ".tar.zst"] {
+        // Each packing once; every node as a directory and in the packing that is recommended.
+        let suffixes: &[_] = match name.as_str() {
+            "roce-8x400-bond-vf" => &["", ".tar", ".tar.gz", ".tar.zst"],
+            _ => &["", ".tar.zst"],
+        };
+        for suffix in suffixes {
             let out = scratch.path().join(format!("{name}{suffix}"));
-            run(&kept(&out), &captured(&fixture), TIME).unwrap();
+            take(&kept(&out), &captured(&fixture), TIME).unwrap();
             let second = found(&open(&out).unwrap());
             assert!(first == second, "{name}{suffix}:\n{first}\n---\n{second}");
         }
@@ -117,7 +127,7 @@ fn counters_that_may_not_be_read_are_left_out_and_the_reason_is_kept() {
     )
     .unwrap();
     let out = scratch.path().join("out");
-    run(&kept(&out), &captured(&node), TIME).unwrap();
+    take(&kept(&out), &captured(&node), TIME).unwrap();
     let tree = open(&out).unwrap();
     let base = "sys/devices/pci0000:00/0000:00:01.0";
     let vpd = tree.read(&format!("{base}/vpd"), 4096);
@@ -135,7 +145,7 @@ fn every_fault_comes_back_from_a_capture() {
             continue;
         };
         let out = scratch.path().join(fixture.file_name().unwrap());
-        run(&kept(&out), &captured(&fixture), TIME).unwrap();
+        take(&kept(&out), &captured(&fixture), TIME).unwrap();
         let (first, second) = (open(&fixture).unwrap(), open(&out).unwrap());
         let restricted = fixture.ends_with("restricted-pf");
         let paths = faults.lines().filter_map(|line| line.split('\t').next());
@@ -148,144 +158,17 @@ fn every_fault_comes_back_from_a_capture() {
     }
 }
 
-/// A node whose every kind of file holds an identity.
-fn planted(root: &Path) -> Vec<&'static str> {
-    let function = "sys/devices/pci0000:00/0000:00:01.0";
-    let port = format!("{function}/infiniband/ibx0c42a1030012abcd/ports/1");
-    let net = format!("{function}/net/enx0c42a112abcd");
-    let files = [
-        (format!("{function}/vendor"), "0x15b3\n"),
-        (format!("{function}/class"), "0x020700\n"),
-        (
-            format!("{function}/infiniband/ibx0c42a1030012abcd/node_guid"),
-            "0c42:a103:0012:abcd\n",
-        ),
-        (
-            format!("{function}/infiniband/ibx0c42a1030012abcd/sys_image_guid"),
-            "0c42:a103:0012:abcd\n",
-        ),
-        (
-            format!("{function}/infiniband/ibx0c42a1030012abcd/node_desc"),
-            "secretnode7 bluebird\n",
-        ),
-        (
-            format!("{function}/infiniband/ibx0c42a1030012abcd/hca_type"),
-            "secretnode7 bluebird\n",
-        ),
-        (
-            format!("{function}/infiniband/ibx0c42a1030012abcd/serial"),
-            "SN99X123\n",
-        ),
-        (
-            format!("{function}/infiniband/ibx0c42a1030012abcd/fw_ver"),
-            "28.43.2026\n",
-        ),
-        (
-            format!("{port}/gids/0"),
-            "fe80:0000:0000:0000:0e42:a1ff:fe12:abcd\n",
-        ),
-        (
-            format!("{port}/gids/1"),
-            "0000:0000:0000:0000:0000:ffff:0a4d:5832\n",
-        ),
-        (
-            format!("{port}/gids/2"),
-            "2001:0db8:77aa:0001:0e42:a1ff:fe12:abcd\n",
-        ),
-        (format!("{port}/gid_attrs/ndevs/0"), "enx0c42a112abcd\n"),
-        (format!("{port}/state"), "4: ACTIVE\n"),
-        (format!("{port}/counters/port_xmit_data"), "123456789012\n"),
-        (format!("{net}/address"), "0c:42:a1:12:ab:cd\n"),
-        (format!("{net}/ifalias"), "secretnode7 uplink\n"),
-        (format!("{net}/phys_switch_id"), "0c42a1030012abcd\n"),
-        (format!("{net}/phys_port_id"), "0c42a112abcd\n"),
-        (format!("{net}/bonding/arp_ip_target"), "10.77.88.50\n"),
-        (
-            format!("{net}/bonding/ns_ip6_target"),
-            "2001:db8:77aa:1::beef:77aa\n",
-        ),
-        (
-            format!("{net}/bonding/ad_partner_mac"),
-            "0c:42:a1:12:ab:cd\n",
-        ),
-        (
-            "proc/sys/kernel/hostname".into(),
-            "secretnode7.lab.example\n",
-        ),
-        ("proc/sys/kernel/osrelease".into(), "6.12.95\n"),
-        (
-            "proc/sys/kernel/random/boot_id".into(),
-            "6fd1bb2e-3cd5-4b4e-90f1-c0ffee77aa55\n",
-        ),
-        (
-            "proc/version".into(),
-            "Linux version 6.12.95 (root@secretnode7) (gcc)\n",
-        ),
-        (
-            "proc/cmdline".into(),
-            "root=UUID=6fd1bb2e-3cd5-4b4e-90f1-c0ffee77aa55 iommu=pt ip=10.77.88.50\n",
-        ),
-        (
-            "proc/net/bonding/bond0".into(),
-            "Permanent HW addr: 0c:42:a1:12:ab:cd\nARP IP target/s: 10.77.88.50\nOn secretnode7\n",
-        ),
-        ("sys/bus/pci/slots/1/address".into(), "0000:00:01\n"),
-    ];
-    for (path, text) in files {
-        let path = root.join(path);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, text).unwrap();
-    }
-    for (at, to) in [
-        (
-            "sys/class/infiniband/ibx0c42a1030012abcd",
-            format!("../../../{function}/infiniband/ibx0c42a1030012abcd"),
-        ),
-        ("sys/class/net/enx0c42a112abcd", format!("../../../{net}")),
-        (
-            "sys/bus/pci/devices/0000:00:01.0",
-            format!("../../../../{function}"),
-        ),
-    ] {
-        let at = root.join(at);
-        std::fs::create_dir_all(at.parent().unwrap()).unwrap();
-        std::os::unix::fs::symlink(to, at).unwrap();
-    }
-    let fault = format!("{net}/carrier\tEINVAL\n{net}/speed\tEINVAL\n");
-    std::fs::write(root.join(format!("{net}/carrier")), "").unwrap();
-    std::fs::write(root.join("faults.tsv"), fault).unwrap();
-    vec![
-        "0c42a1030012abcd",
-        "0c42a112abcd",
-        "0c:42:a1:12:ab:cd",
-        "a103:0012:abcd",
-        "fe12:abcd",
-        "0a4d:5832",
-        "77aa",
-        "10.77.88.50",
-        "77.88",
-        "secretnode7",
-        "bluebird",
-        "SN99X123",
-        "c0ffee",
-        "lab.example",
-        "uplink",
-        "12:ab:cd",
-        "12abcd",
-    ]
-}
-
 #[test]
 fn no_planted_identity_is_anywhere_in_a_capture() {
     let scratch = tempfile::tempdir().unwrap();
     let node = scratch.path().join("node");
-    let secrets = planted(&node);
+    planted(&node);
     let out = scratch.path().join("out");
-    run(&args(&out), &captured(&node), TIME).unwrap();
+    take(&args(&out), &captured(&node), TIME).unwrap();
     let mut all = BTreeMap::new();
     everything(&out, &out, &mut all);
     assert!(all.len() > 30, "{all:?}");
-    for secret in secrets {
+    for secret in SECRETS {
         for (path, bytes) in &all {
             let text = String::from_utf8_lossy(bytes).to_lowercase();
             let secret = secret.to_lowercase();
@@ -305,7 +188,7 @@ fn stand_ins_agree_with_each_other_and_numbers_stay() {
     let node = scratch.path().join("node");
     planted(&node);
     let out = scratch.path().join("out.tar.zst");
-    run(&args(&out), &captured(&node), TIME).unwrap();
+    take(&args(&out), &captured(&node), TIME).unwrap();
     let tree = open(&out).unwrap();
     let text = |path: &str| String::from_utf8(tree.read(path, 4096).unwrap()).unwrap();
     let net = tree.list("sys/class/net").unwrap().remove(0);
@@ -348,18 +231,18 @@ fn a_capture_is_its_owner_s_and_replaces_nothing_unasked() {
     let scratch = tempfile::tempdir().unwrap();
     let node = captured(&fixtures()[0]);
     let out = scratch.path().join("node.tar.gz");
-    run(&args(&out), &node, TIME).unwrap();
+    take(&args(&out), &node, TIME).unwrap();
     let mode = std::fs::metadata(&out).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
 
-    let error = run(&args(&out), &node, TIME).unwrap_err();
+    let error = take(&args(&out), &node, TIME).unwrap_err();
     assert_eq!(error.reason, Reason::Output);
     assert!(error.message.contains("--force"), "{}", error.message);
     let force = Args {
         force: true,
         ..args(&out)
     };
-    run(&force, &node, TIME).unwrap();
+    take(&force, &node, TIME).unwrap();
 
     let full = scratch.path().join("full");
     std::fs::create_dir(&full).unwrap();
@@ -368,7 +251,10 @@ fn a_capture_is_its_owner_s_and_replaces_nothing_unasked() {
         force: true,
         ..args(&full)
     };
-    assert_eq!(run(&force, &node, TIME).unwrap_err().reason, Reason::Output);
+    assert_eq!(
+        take(&force, &node, TIME).unwrap_err().reason,
+        Reason::Output
+    );
     let names = std::fs::read_dir(scratch.path()).unwrap().count();
     assert_eq!(names, 2, "something was left behind");
 }
@@ -376,7 +262,7 @@ fn a_capture_is_its_owner_s_and_replaces_nothing_unasked() {
 #[test]
 fn a_place_that_cannot_be_written_is_an_output_error() {
     let out = Path::new("/proc/nowhere/node.tar");
-    let error = run(&args(out), &captured(&fixtures()[0]), TIME).unwrap_err();
+    let error = take(&args(out), &captured(&fixtures()[0]), TIME).unwrap_err();
     assert_eq!(error.reason, Reason::Output);
 }
 
@@ -393,7 +279,7 @@ fn a_device_that_hangs_costs_its_own_part_alone() {
     let link = node.join("sys/class/net/bond0");
     std::os::unix::fs::symlink("../../devices/virtual/net/bond0", link).unwrap();
     let out = scratch.path().join("out");
-    run(&args(&out), &captured(&node), Duration::from_secs(2)).unwrap();
+    take(&args(&out), &captured(&node), Duration::from_secs(2)).unwrap();
     let tree = open(&out).unwrap();
     assert_eq!(
         tree.read("sys/class/net/bond0/mtu", 64),

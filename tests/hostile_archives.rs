@@ -1,6 +1,7 @@
 //! Archives that want harm: each is refused with a reason or read without it.
 #![expect(
     clippy::unwrap_used,
+    clippy::indexing_slicing,
     reason = "helpers outside test functions may fail the test"
 )]
 

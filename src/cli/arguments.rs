@@ -350,7 +350,7 @@ mod tests {
             ],
         ] {
             let arguments = Arguments::try_parse_from(line).unwrap();
-            assert_eq!(arguments.global.timeout, Duration::from_secs(2));
+            assert_eq!(arguments.global.timeout, Some(Duration::from_secs(2)));
             assert_eq!(arguments.global.output, Output::Json);
         }
     }

@@ -54,8 +54,16 @@ struct About<'a> {
 /// The node cannot be opened (66), the output cannot be written or is there already (74).
 pub fn run(global: &Global, args: &Args) -> Result<(), Failure> {
     let config = global.load_and_tell(&global.inputs())?;
-    let node = &global.wanted_node(&config)?;
-    let timeout = global.timeout.unwrap_or(PATIENCE);
+    let node = global.wanted_node(&config)?;
+    take(args, &node, global.timeout.unwrap_or(PATIENCE))
+}
+
+/// Takes the capture of this node within this time.
+///
+/// # Errors
+///
+/// As [`run`].
+pub fn take(args: &Args, node: &Node, timeout: Duration) -> Result<(), Failure> {
     let existing = match args.force {
         true => Existing::Replace,
         false => Existing::Keep,

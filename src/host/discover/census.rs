@@ -11,6 +11,7 @@ use crate::host::tree::Tree;
 const INFINIBAND: &str = "sys/class/infiniband";
 const NET: &str = "sys/class/net";
 const PCI: &str = "sys/bus/pci/devices";
+const NETWORK: [&str; 3] = ["0x0200", "0x0207", "0x0208"];
 const SLOTS: &str = "sys/bus/pci/slots";
 
 /// What a node has.
@@ -233,10 +234,10 @@ fn is_on(device: &Located, function: &str) -> bool {
     on.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// PCI class codes 0x0200 (Ethernet) and 0x0207 (InfiniBand) of the PCI Code and ID Assignment
-/// Specification; `class` is kept by the PCI core and enters no driver.
+/// PCI class codes 0x0200 (Ethernet), 0x0207 (InfiniBand) and 0x0208 (fabric: Omni-Path) of the PCI
+/// Code and ID Assignment Specification; `class` is kept by the PCI core and enters no driver.
 fn is_network(tree: &dyn Tree, path: &str) -> bool {
     let class = tree.read(&format!("{path}/class"), 64).ok();
     let class = class.and_then(|bytes| parse::text(&bytes, 16).ok());
-    class.is_some_and(|class| class.starts_with("0x0200") || class.starts_with("0x0207"))
+    class.is_some_and(|class| NETWORK.iter().any(|code| class.starts_with(code)))
 }

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::core::catalog::{Driver, Form, LaneSet, Source};
+use crate::core::catalog::{Driver, Form, Lane, LaneSet, Source};
+use crate::core::model::facts::Function;
 use crate::core::model::outcome::{FaultReason, Outcome};
 use crate::core::model::time::BootTime;
 use crate::core::parse;
@@ -62,6 +63,7 @@ impl Pass<'_> {
         let mut spent: BTreeMap<Source, u64> = BTreeMap::new();
         handles.slots.resize_with(self.probed.slots.len(), || None);
         let asleep = self.is_asleep(handles);
+        let may_be_restricted = self.may_be_restricted();
         let mut buffer = [0; PAGE];
         let (mut state, mut asked, mut refused) = (None, 0, 0);
         let mut last = 0;
@@ -90,10 +92,10 @@ impl Pass<'_> {
                     None
                 };
             }
-            if !silent && is_standard_counter(target) && asked < REFUSALS {
+            if may_be_restricted && !silent && is_standard_counter(target) && asked < REFUSALS {
                 asked = asked.saturating_add(1);
                 refused += usize::from(outcome == Outcome::Fault(FaultReason::InvalidArgument));
-                if refused == REFUSALS && self.probed.driver == Some(Driver::Mlx5) {
+                if refused == REFUSALS {
                     return None;
                 }
             }
@@ -104,6 +106,14 @@ impl Pass<'_> {
         }
         read.spent = spent.into_iter().collect();
         Some(read)
+    }
+
+    /// Only physical mlx5 functions have firmware that refuses every counter, and only a pass that
+    /// begins with the data counters can tell: error counters alone are refused to others, too.
+    fn may_be_restricted(&self) -> bool {
+        self.probed.driver == Some(Driver::Mlx5)
+            && self.probed.facts.function == Function::Physical
+            && self.lanes.has(Lane::Fast)
     }
 
     /// One value: one bounded read.
