@@ -12,10 +12,15 @@ trap 'rm -rf "$root" "$kmod"' EXIT
 mkdir -p "$root"/{bin,proc,sys,dev,tmp,run,host,etc,var/lib,usr/bin,usr/lib,lib64}
 ln -s usr/lib "$root/lib"
 cp "$tools/bin/busybox" "$root/bin/busybox"
-cp -L "$tools/lib64/ld-linux-x86-64.so.2" "$root/lib64/" 2>/dev/null || cp -L "$tools"/lib/x86_64-linux-gnu/ld-linux-x86-64.so.2 "$root/lib64/"
 
 libraries=$root/usr/lib/x86_64-linux-gnu
 mkdir -p "$libraries"
+# The C library of the machine that built the binary: it may be newer than the guest's tools, which do with it.
+for library in libc.so.6 libm.so.6 libdl.so.2 libpthread.so.0 librt.so.1 libresolv.so.2 libgcc_s.so.1; do
+  file=$(cc -print-file-name="$library")
+  [ ! -e "$file" ] || cp -L "$file" "$libraries/$library"
+done
+cp -L /lib64/ld-linux-x86-64.so.2 "$root/lib64/"
 # A program's libraries, by what it and they say they need.
 bring() {
   local needed file
@@ -32,11 +37,6 @@ for tool in strace rdma ip kmod; do
   [ -n "$file" ] || { echo "no $tool among the guest's tools" >&2; exit 1; }
   cp -L "$file" "$root/usr/bin/$tool"
   bring "$file"
-done
-# What a Rust program needs beside the C library.
-for library in libgcc_s.so.1 libm.so.6 libc.so.6; do
-  file=$(find "$tools" -name "$library" -print -quit)
-  cp -L "$file" "$libraries/$library"
 done
 ln -s kmod "$root/usr/bin/modprobe"
 

@@ -93,5 +93,8 @@ wait $tracer || fail "the traced daemon did not end cleanly"
 slept || fail "a command woke eth1"
 state after-commands
 same after-commands
+# What wakes eth1 must be seen to.
+ip link set eth1 up
+! slept || fail "opening eth1 does not show as a wake-up: this proves nothing of sleeping functions"
 # The judge must be able to find something: here is a command that does what ours may not.
 trace guilty sh -c 'echo x >/tmp/evil; mkdir /tmp/evil.d' 2>/dev/null
