@@ -20,19 +20,28 @@ use std::time::{Duration, Instant};
 /// The addresses README names; the daemon of `make run` must answer there.
 const READY: &str = "curl -fsS http://localhost:29400/-/ready";
 
-/// The text of every ```sh block, in order.
-fn shell_blocks(markdown: &str) -> Vec<String> {
-    let mut blocks = Vec::new();
-    let mut open: Option<String> = None;
-    for line in markdown.lines() {
-        match (&mut open, line.trim_end()) {
-            (None, "```sh") => open = Some(String::new()),
-            (Some(_), "```") => blocks.extend(open.take()),
-            (Some(block), line) => {
-                block.push_str(line);
-                block.push('\n');
+/// A command of the README, and the output it shows for it.
+#[derive(Default)]
+struct Block {
+    script: String,
+    shown: Vec<String>,
+}
+
+/// Every ```sh block, in order, with the ```text block that follows it.
+fn shell_blocks(markdown: &str) -> Vec<Block> {
+    let mut blocks: Vec<Block> = Vec::new();
+    let mut inside = "";
+    for line in markdown.lines().map(str::trim_end) {
+        match (inside, line) {
+            ("", "```sh") => {
+                inside = "sh";
+                blocks.push(Block::default());
             }
-            (None, _) => {}
+            ("", "```text") => inside = "text",
+            (_, "```") => inside = "",
+            ("sh", line) => blocks.last_mut().unwrap().script += &format!("{line}\n"),
+            ("text", line) => blocks.last_mut().unwrap().shown.push(line.to_owned()),
+            _ => {}
         }
     }
     blocks
@@ -89,11 +98,11 @@ fn every_command_of_the_readme_works() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
     let blocks = shell_blocks(&std::fs::read_to_string(path).unwrap());
     assert!(
-        blocks.iter().any(|block| block == "make run\n"),
+        blocks.iter().any(|block| block.script == "make run\n"),
         "README lost its first command"
     );
     assert!(
-        blocks.iter().any(|block| block == "make test\n"),
+        blocks.iter().any(|block| block.script == "make test\n"),
         "README lost its second command"
     );
     if std::net::TcpStream::connect("127.0.0.1:29400").is_ok() {
@@ -102,24 +111,29 @@ fn every_command_of_the_readme_works() {
     let mut served = Group(shell("NO_INSTALL=1 make run").spawn().unwrap());
     wait_until_it_serves(&mut served);
     for block in blocks {
-        match block.as_str() {
+        match block.script.as_str() {
             "make run\n" => {}
             "make test\n" if std::env::var_os("RAILWATCH_STAGES").is_some() => {}
             "make test\n" => println!("SKIPPED: README's `make test` is proven only by make test"),
-            _ => {
-                let output = shell(&format!(
-                    "timeout 120 bash -euo pipefail <<'BLOCK'\n{block}BLOCK"
-                ))
-                .output()
-                .unwrap();
-                assert!(
-                    output.status.success(),
-                    "{block}\n{}\n{}",
-                    String::from_utf8_lossy(&output.stdout),
-                    String::from_utf8_lossy(&output.stderr)
-                );
-                assert!(!output.stdout.is_empty(), "says nothing:\n{block}");
-            }
+            script => run(script, &block.shown),
         }
+    }
+}
+
+/// Runs a block; what the README shows must be among what it says.
+fn run(script: &str, shown: &[String]) {
+    let bounded = format!("timeout 120 bash -euo pipefail <<'BLOCK'\n{script}BLOCK");
+    let output = shell(&bounded).output().unwrap();
+    let (said, told) = (
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr),
+    );
+    assert!(output.status.success(), "{script}\n{said}\n{told}");
+    assert!(!said.is_empty(), "says nothing:\n{script}");
+    for line in shown {
+        assert!(
+            said.lines().any(|other| other == line),
+            "not said by {script}: {line}\n{said}"
+        );
     }
 }
