@@ -10,7 +10,7 @@ packages() {
   case "$1" in
     build) echo "cc:gcc ld:binutils" ;;
     test) echo "cc:gcc ld:binutils python3:python3-minimal promtool:prometheus prometheus-node-exporter:prometheus-node-exporter strace:strace git:git curl:curl" ;;
-    vm) echo "cc:gcc qemu-system-x86_64:qemu-system-x86 cpio:cpio zstd:zstd" ;;
+    vm) echo "cc:gcc qemu-system-x86_64:qemu-system-x86 cpio:cpio zstd:zstd xz:xz-utils readelf:binutils python3:python3-minimal" ;;
     bench) echo "python3:python3-minimal prometheus-node-exporter:prometheus-node-exporter" ;;
     *) echo "install-needs.sh: unknown target $1 (build, test, vm, bench)" >&2; exit 64 ;;
   esac

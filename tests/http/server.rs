@@ -213,7 +213,6 @@ fn device(name: &str) -> DeviceView {
                 link_layer: Some("Ethernet".to_owned()),
                 netdev: Some(NetdevName::new("eth0")),
                 members: vec![NetdevName::new("eth0")],
-                gids: 4,
             }],
             netdevs: Vec::new(),
             faults: vec![FactFault {

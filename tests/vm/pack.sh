@@ -12,10 +12,15 @@ trap 'rm -rf "$root" "$kmod"' EXIT
 mkdir -p "$root"/{bin,proc,sys,dev,tmp,run,host,etc,var/lib,usr/bin,usr/lib,lib64}
 ln -s usr/lib "$root/lib"
 cp "$tools/bin/busybox" "$root/bin/busybox"
-cp -L "$tools/lib64/ld-linux-x86-64.so.2" "$root/lib64/" 2>/dev/null || cp -L "$tools"/lib/x86_64-linux-gnu/ld-linux-x86-64.so.2 "$root/lib64/"
 
 libraries=$root/usr/lib/x86_64-linux-gnu
 mkdir -p "$libraries"
+# The C library of the machine that built the binary: it may be newer than the guest's tools, which do with it.
+for library in libc.so.6 libm.so.6 libdl.so.2 libpthread.so.0 librt.so.1 libresolv.so.2 libgcc_s.so.1; do
+  file=$(cc -print-file-name="$library")
+  [ ! -e "$file" ] || cp -L "$file" "$libraries/$library"
+done
+cp -L /lib64/ld-linux-x86-64.so.2 "$root/lib64/"
 # A program's libraries, by what it and they say they need.
 bring() {
   local needed file
@@ -33,11 +38,6 @@ for tool in strace rdma ip kmod; do
   cp -L "$file" "$root/usr/bin/$tool"
   bring "$file"
 done
-# What a Rust program needs beside the C library.
-for library in libgcc_s.so.1 libm.so.6 libc.so.6; do
-  file=$(find "$tools" -name "$library" -print -quit)
-  cp -L "$file" "$libraries/$library"
-done
 ln -s kmod "$root/usr/bin/modprobe"
 
 # kmod looks at the name it is called by.
@@ -45,7 +45,7 @@ base=$work/kernel
 [ -d "$base/lib/modules/$version" ] || base=$work/kernel/usr
 for name in modprobe depmod; do ln -s "$(find "$tools" -path '*bin/kmod' -print -quit)" "$kmod/$name"; done
 [ -e "$base/lib/modules/$version/modules.dep" ] || "$kmod/depmod" -b "$base" "$version"
-wanted="virtio_pci virtio_net 9p 9pnet_virtio e1000e igb rdma_rxe ib_uverbs ib_core crc32_generic crc32-cryptoapi veth"
+wanted="virtio_pci virtio_net 9p 9pnet_virtio e1000e igb rdma_rxe ib_uverbs ib_core crc32_generic veth"
 for module in $wanted; do
   "$kmod/modprobe" -d "$base" -S "$version" --show-depends "$module" 2>/dev/null </dev/null | awk '$1=="insmod"{print $2}' ||
     echo "no module $module in this kernel, or built in" >&2

@@ -8,14 +8,14 @@ here=$(cd "$(dirname "$0")" && pwd)
 skip() { echo "$*"; exit 77; }
 
 mkdir -p "$work"/apt/{lists/partial,cache/archives/partial} "$work/kernel" "$work/kbuild" || exit 70
-for tool in qemu-system-x86_64 apt-get dpkg cpio zstd cc make; do
+for tool in qemu-system-x86_64 apt-get dpkg cpio zstd xz readelf cc make python3; do
   command -v "$tool" >/dev/null || skip "no $tool here (installed by make test unless NO_INSTALL is set)"
 done
 [ "$(uname -m)" = x86_64 ] || skip "the guest is x86_64, this machine is $(uname -m)"
 
 # The machine's own Debian mirror, or Debian's where it has none (Ubuntu).
-mirror=$(awk '/^URIs:.*debian/{print $2; exit}' /etc/apt/sources.list.d/*.sources 2>/dev/null)
-[ -n "$mirror" ] || mirror=$(awk '$1=="deb" && $0 ~ /debian/{for(i=2;i<=NF;i++) if($i ~ /^http/){print $i; exit}}' /etc/apt/sources.list 2>/dev/null)
+mirror=$(awk '/^URIs:.*debian/ && !/security/{print $2; exit}' /etc/apt/sources.list.d/*.sources 2>/dev/null)
+[ -n "$mirror" ] || mirror=$(awk '$1=="deb" && $0 ~ /debian/ && $0 !~ /security/{for(i=2;i<=NF;i++) if($i ~ /^http/){print $i; exit}}' /etc/apt/sources.list 2>/dev/null)
 [ -n "$mirror" ] || mirror=http://deb.debian.org/debian
 keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 [ -e "$keyring" ] || skip "no Debian archive keyring here (package debian-archive-keyring)"
@@ -23,7 +23,8 @@ for suite in bookworm bookworm-backports; do
   echo "deb [signed-by=$keyring] $mirror $suite main"
 done >"$work/apt/sources.list"
 apt=(-o "Dir::Etc::sourcelist=$work/apt/sources.list" -o Dir::Etc::sourceparts=/dev/null -o Dir::Etc::preferences=/dev/null
-  -o Dir::Etc::preferencesparts=/dev/null -o "Dir::State::Lists=$work/apt/lists" -o "Dir::Cache=$work/apt/cache" -o Dir::State::status=/dev/null -o APT::Sandbox::User=root)
+  -o Dir::Etc::preferencesparts=/dev/null -o "Dir::State::Lists=$work/apt/lists" -o "Dir::Cache=$work/apt/cache" -o Dir::State::status=/dev/null -o APT::Sandbox::User=root
+  -o Acquire::http::Timeout=20 -o Acquire::https::Timeout=20 -o Acquire::Retries=1)
 
 # Downloads packages and their dependencies named here, unpacked below a directory.
 unpack() {

@@ -95,8 +95,6 @@ pub struct PortFacts {
     pub netdev: Option<NetdevName>,
     /// The netdevs whose physical ports carry it: a bond's members, else the netdev itself.
     pub members: Vec<NetdevName>,
-    /// How many GIDs are set.
-    pub gids: u32,
 }
 
 /// What is known of one netdev.

@@ -109,7 +109,6 @@ fn facts(name: &str, netdev: &str) -> DeviceFacts {
             link_layer: Some("Ethernet".to_owned()),
             netdev: Some(netdev.clone()),
             members: vec![netdev.clone()],
-            gids: 4,
         }],
         netdevs: vec![NetdevFacts {
             name: netdev,

@@ -8,8 +8,6 @@ use crate::core::model::outcome::FaultReason;
 use crate::core::parse::facts as parse;
 use crate::host::discover::{Facts, PORTS, netdev};
 
-/// GID slots of a port that are looked at; index 0 and 1 are the base netdev's.
-const GIDS: usize = 256;
 /// GID slots whose netdev is asked for before giving up.
 const GID_NETDEVS: usize = 16;
 
@@ -90,7 +88,6 @@ pub(super) fn port(
         link_layer,
         netdev,
         members,
-        gids: gids(facts, &path),
     }
 }
 
@@ -141,17 +138,4 @@ fn by_function(
         .iter()
         .find(is_wanted)
         .map(|netdev| netdev.name.clone())
-}
-
-/// How many GIDs are set.
-fn gids(facts: &Facts<'_>, path: &str) -> u32 {
-    let names = facts.tree.list(&format!("{path}/gids")).unwrap_or_default();
-    let is_set = |name: &String| {
-        let bytes = facts
-            .tree
-            .read(&format!("{path}/gids/{name}"), 64)
-            .unwrap_or_default();
-        crate::core::parse::text(&bytes, 40).is_ok_and(|text| parse::gid_is_set(&text))
-    };
-    u32::try_from(names.into_iter().take(GIDS).filter(is_set).count()).unwrap_or(u32::MAX)
 }

@@ -21,10 +21,11 @@ start() {
   until_ok 300 ready
 }
 
-ready() { wget -qO- "$URL/-/ready" >/dev/null 2>&1; }
+ready() { timeout 10 wget -qO /dev/null "$URL/-/ready" 2>/dev/null; }
 
-# until_ok TENTHS COMMAND…: tries every tenth of a second.
-until_ok() {
+# until_ok TENTHS COMMAND…: tries every tenth of a second. (A shell function's variables are everybody's: the body is a subshell
+# where commands may call until_ok themselves.)
+until_ok() (
   left=$1
   shift
   until "$@"; do
@@ -32,13 +33,20 @@ until_ok() {
     [ "$left" -gt 0 ] || return 1
     sleep 0.1
   done
-}
+)
 
-# One sample's value; empty if it is not there.
-value() { wget -qO- "$URL/metrics" | grep -v '^#' | grep -F "$1 " | sed 's/.* //'; }
+# One scrape, for value and has to look at.
+scrape() { timeout 10 wget -qO /tmp/scrape "$URL/metrics"; }
 
-# Processes the daemon has started.
-children() { cat "/proc/$1"/task/*/children 2>/dev/null; }
+# A sample's value in the last scrape; empty if it is not there.
+value() { awk -v name="$1 " 'index($0, name) == 1 { print substr($0, length(name) + 1) }' /tmp/scrape; }
+
+# For until_ok: a fresh scrape has, or lacks, this sample; the sample has at least this value.
+appears() { scrape && [ -n "$(value "$1")" ]; }
+reaches() { scrape && [ "$(value "$1")" -ge "$2" ] 2>/dev/null; }
+
+# Processes a process has started, one a line.
+children() { cat "/proc/$1"/task/*/children 2>/dev/null | tr ' ' '\n' | grep .; }
 
 # Hundredths of seconds since boot.
 now() { sed 's/ .*//; s/\.//' /proc/uptime; }
