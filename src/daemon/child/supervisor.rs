@@ -222,25 +222,28 @@ impl<M: From<Said> + Send + 'static> Supervisor<M> {
             restricted: self.restricted.iter().cloned().collect(),
             ..self.hello.clone()
         };
-        let started = Process::start(&self.launch, number, self.to.clone())
-            .and_then(|mut process| process.send(&Request::Hello(hello)).map(|()| process));
-        match started {
-            Ok(process) => {
-                self.current = Some(Running {
-                    number,
-                    process,
-                    heard_at: now,
-                    present: BTreeSet::new(),
-                    waiting: BTreeMap::new(),
-                    open: BTreeMap::new(),
-                    resting,
-                });
-            }
+        let mut process = match Process::start(&self.launch, number, self.to.clone()) {
+            Ok(process) => process,
             Err(error) => {
                 warn!(error = %error, "cannot start the reader");
-                self.pause(now);
+                return self.pause(now);
             }
+        };
+        if let Err(error) = process.send(&Request::Hello(hello)) {
+            warn!(error = %error, "the reader does not take its greeting");
+            process.kill();
+            self.leaving.take(number, process, now);
+            return self.pause(now);
         }
+        self.current = Some(Running {
+            number,
+            process,
+            heard_at: now,
+            present: BTreeSet::new(),
+            waiting: BTreeMap::new(),
+            open: BTreeMap::new(),
+            resting,
+        });
     }
 
     fn note(&mut self, event: &Event) {
