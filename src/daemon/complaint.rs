@@ -11,8 +11,8 @@ use crate::daemon::history::Failure;
 
 /// How often a lasting fault is said again.
 const AGAIN: Duration = Duration::from_secs(3600);
-/// Lines an hour at warning; the rest of the promised hundred is left to everything else.
-const LINES: u32 = 60;
+/// Lines an hour: the hundred that `daemon::log` lets through are for everything that happens.
+const LINES: u32 = 30;
 /// Faults that are kept apart; more are only counted.
 const KEPT: usize = 4096;
 

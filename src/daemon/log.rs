@@ -1,5 +1,7 @@
 //! The log: lines on standard error, with a level that can be changed while running.
 
+mod ceiling;
+
 use std::io::{self, IsTerminal, Write};
 
 use tracing_subscriber::Registry;
@@ -9,6 +11,7 @@ use tracing_subscriber::reload;
 use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::daemon::config::{Log, LogFormat};
+use crate::daemon::log::ceiling::Ceiling;
 
 /// Levels there are, from the quietest.
 const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
@@ -53,7 +56,7 @@ impl Handle {
 pub fn init(log: &Log) -> Result<Handle, LogError> {
     let (filter, handle) = reload::Layer::new(targets(&log.level)?);
     let lines = tracing_subscriber::fmt::layer()
-        .with_writer(Escaped::stderr)
+        .with_writer(Ceiling::new(log.format))
         .with_ansi(false)
         .log_internal_errors(false);
     let lines = match log.format {
