@@ -1,7 +1,7 @@
 //! Which devices a node has, and what each of them is.
 //!
-//! [`census`] lists and follows links, which enters no driver, and may run at every poll.
-//! [`probe`] reads what a device says of itself and belongs on the device's own thread.
+//! [`census()`] lists and follows links, which enters no driver, and may run at every poll.
+//! [`probe()`] reads what a device says of itself and belongs on the device's own thread.
 
 mod census;
 mod function;
