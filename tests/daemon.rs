@@ -181,6 +181,39 @@ fn a_device_that_vanishes_is_absent_and_the_rest_stays() {
 }
 
 #[test]
+fn a_restricted_function_is_learnt_once_a_boot() {
+    let node = process::copy_of("restricted-pf");
+    let state = tempfile::tempdir().unwrap();
+    let skipped = |text: &str| -> Vec<String> {
+        let lines = text
+            .lines()
+            .filter(|line| line.contains("reason=\"restricted\""));
+        lines.map(str::to_owned).collect()
+    };
+    let mut daemon = Daemon::seeing(node.path(), state.path());
+    let first = until("the restricted functions", || {
+        Some(skipped(&daemon.metrics())).filter(|lines| !lines.is_empty())
+    });
+    assert_eq!(daemon.terminate(), Some(0));
+    // From here on the functions look ordinary; asked again, they would be read.
+    for device in fs::read_dir(node.path().join("sys/class/infiniband")).unwrap() {
+        let vpd = device.unwrap().path().join("device/vpd");
+        if vpd.exists() {
+            fs::write(vpd, "SMDL=ORDINARY").unwrap();
+        }
+    }
+    let daemon = Daemon::seeing(node.path(), state.path());
+    assert_eq!(skipped(&daemon.metrics()), first, "it was asked again");
+    let fresh = tempfile::tempdir().unwrap();
+    let daemon = Daemon::seeing(node.path(), fresh.path());
+    assert_ne!(
+        skipped(&daemon.metrics()),
+        first,
+        "the mark is not what it was learnt from"
+    );
+}
+
+#[test]
 fn a_signal_drains_and_ends_with_zero() {
     let mut daemon = Daemon::on(&fixture("mlx5-2"));
     daemon.metrics();

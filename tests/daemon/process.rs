@@ -83,10 +83,23 @@ impl Daemon {
 
     /// Starts one and waits until it says where it listens.
     pub(crate) fn at(node: &Path, address: &str, environment: &[(&str, &str)]) -> Self {
+        Self::start(&format!("--node={}", node.display()), address, environment)
+    }
+
+    /// One that takes this node's sysfs for its own host's, and keeps its state in a directory.
+    pub(crate) fn seeing(node: &Path, state: &Path) -> Self {
+        let sysfs = format!("--path.sysfs={}", node.join("sys").display());
+        Self::start(
+            &sysfs,
+            "127.0.0.1:0",
+            &[("RAILWATCH__PATH__STATE", state.to_str().unwrap())],
+        )
+    }
+
+    fn start(what: &str, address: &str, environment: &[(&str, &str)]) -> Self {
         let directories = tempfile::tempdir().unwrap();
         let mut child = Command::new(env!("CARGO_BIN_EXE_railwatch"))
-            .args(["run", "--log.format=json", "--node"])
-            .arg(node)
+            .args(["run", "--log.format=json", what])
             .arg(format!("--web.listen-address={address}"))
             .env("RAILWATCH__PATH__STATE", directories.path().join("state"))
             .env("RAILWATCH__PATH__RUNTIME", directories.path())
