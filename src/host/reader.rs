@@ -155,3 +155,6 @@ fn raise_descriptor_limit() {
         "a soft limit may always be raised to the hard one"
     );
 }
+
+#[cfg(test)]
+mod tests;
