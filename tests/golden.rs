@@ -134,25 +134,48 @@ impl Drop for Daemon {
 }
 
 #[test]
-fn the_daemon_serves_the_golden_exposition() {
-    let node = fixtures().join("roce-8x400-bond-vf");
-    let dirs = tempfile::tempdir().unwrap();
-    let port = free_port();
-    let child = Command::new(env!("CARGO_BIN_EXE_railwatch"))
-        .args(["run", "--web.disable-exporter-metrics", "--node"])
-        .arg(&node)
-        .arg(format!("--web.listen-address=127.0.0.1:{port}"))
-        .env("RAILWATCH__PATH__STATE", dirs.path().join("state"))
-        .env("RAILWATCH__PATH__RUNTIME", dirs.path().join("run"))
-        .stdin(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    let _daemon = Daemon(child);
-    let served = scrape(port, Instant::now() + Duration::from_secs(20));
-    if let Some(what) = difference(&golden(&node).unwrap(), &served) {
-        panic!("{what}");
-    }
+fn the_daemon_serves_every_golden_exposition() {
+    on_every_node(|node| {
+        let dirs = tempfile::tempdir().unwrap();
+        let port = free_port();
+        let child = Command::new(env!("CARGO_BIN_EXE_railwatch"))
+            .args(["run", "--web.disable-exporter-metrics", "--node"])
+            .arg(node)
+            .arg(format!("--web.listen-address=127.0.0.1:{port}"))
+            .env("RAILWATCH__PATH__STATE", dirs.path().join("state"))
+            .env("RAILWATCH__PATH__RUNTIME", dirs.path().join("run"))
+            .stdin(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let _daemon = Daemon(child);
+        let served = scrape(port, Instant::now() + Duration::from_secs(20));
+        difference(&golden(node)?, &served).map_or(Ok(()), Err)
+    });
+}
+
+#[test]
+fn a_counter_nobody_has_catalogued_is_raw_and_only_on_demand() {
+    let given = |raw: &str| {
+        let out = Command::new(env!("CARGO_BIN_EXE_railwatch"))
+            .args(["metrics", "--web.disable-exporter-metrics", "--node"])
+            .arg(fixtures().join("hfi1"))
+            .env("RAILWATCH__METRICS__RAW_COUNTERS", raw)
+            .output()
+            .unwrap();
+        String::from_utf8(out.stdout).unwrap()
+    };
+    let (with, without) = (given("true"), given("false"));
+    assert!(!without.contains("railwatch_counter_raw{"));
+    // The value stands in the fixture, in a file whose name no metric could have.
+    let file = fixtures().join("hfi1/sys/class/infiniband/hfi1_0/hw_counters/DRIVER_PioWait,32");
+    let value = std::fs::read_to_string(file).unwrap();
+    let line = format!(
+        "railwatch_counter_raw{{device=\"hfi1_0\",group=\"hw_counters\",name=\"DRIVER_PioWait,32\"}} {}",
+        value.trim()
+    );
+    assert!(with.lines().any(|other| other == line), "no {line}");
+    assert!(without.lines().all(|line| with.contains(line)));
 }
 
 /// A port nobody listened on a moment ago.
