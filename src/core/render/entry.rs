@@ -2,7 +2,7 @@
 
 use crate::core::catalog;
 use crate::core::ids::NetdevName;
-use crate::core::model::facts::{DeviceFacts, PortFacts};
+use crate::core::model::facts::{DeviceFacts, NetdevRole, PortFacts};
 use crate::core::model::snapshot::{DeviceView, SlotState};
 use crate::core::wire::{Place, Slot, What};
 
@@ -64,6 +64,14 @@ impl Entry<'_> {
             Place::Port(number) => self.port.is_some_and(|port| port.number == *number),
             Place::Netdev(name) => self.netdev == Some(name),
         }
+    }
+
+    /// Whether it only stands for another function's port, so that nothing is read of it.
+    pub(super) fn is_representor(&self) -> bool {
+        let netdevs = self.facts.netdevs.iter();
+        let mut own =
+            netdevs.filter(|netdev| self.port.is_none() && self.netdev == Some(&netdev.name));
+        own.any(|netdev| netdev.role == NetdevRole::Representor)
     }
 
     /// The current value of a metric in its unit.

@@ -59,6 +59,7 @@ pub fn html(page: &Page<'_>) -> Result<String, PageError> {
         .iter()
         .flat_map(|snapshot| &snapshot.devices)
         .flat_map(|device| entry::entries(device))
+        .filter(|entry| !entry.is_representor())
         .map(|entry| Line::new(&entry))
         .collect();
     let skipped = page.snapshot.map_or(&[][..], |snapshot| &snapshot.skipped);
