@@ -6,6 +6,8 @@ use std::fs;
 use std::io::Read;
 use std::path::Path;
 
+use sysinfo::{Pid, ProcessRefreshKind, ProcessesToUpdate, System};
+
 /// Bytes of `/proc/net/tcp` that are looked at: some 25 000 sockets.
 const TABLE_LIMIT: u64 = 4 << 20;
 /// Descriptors that are looked at; a process table larger than that is not worth the wait.
@@ -49,7 +51,7 @@ pub(super) fn find(proc: &Path, port: u16, go_on: &dyn Fn() -> bool) -> Option<H
         }
         if holds(&process.path().join("fd"), &inodes, &mut left) {
             return Some(Holder {
-                name: name(&process.path().join("comm")),
+                name: name(pid),
                 pid,
             });
         }
@@ -93,18 +95,22 @@ fn holds(descriptors: &Path, inodes: &[String], left: &mut usize) -> bool {
     false
 }
 
-fn name(comm: &Path) -> String {
-    let text = bounded(comm, 64).unwrap_or_default();
-    let clean: String = text
-        .trim_end()
-        .chars()
-        .map(|c| if c.is_control() { '?' } else { c })
-        .collect();
+fn name(pid: u32) -> String {
+    let text = of_process(Pid::from_u32(pid)).unwrap_or_default();
+    let visible = text.chars().map(|c| if c.is_control() { '?' } else { c });
+    let clean: String = visible.take(64).collect();
     if clean.is_empty() {
         "a process".to_owned()
     } else {
         clean
     }
+}
+
+fn of_process(pid: Pid) -> Option<String> {
+    let mut system = System::new().ok()?;
+    let only = ProcessesToUpdate::Some(&[pid]);
+    system.refresh_processes_specifics(only, false, ProcessRefreshKind::nothing());
+    Some(system.process(pid)?.name().to_string_lossy().into_owned())
 }
 
 fn bounded(path: &Path, limit: u64) -> Option<String> {
