@@ -106,6 +106,7 @@ fn widths_and_tops_are_those_of_counters() {
             match entry.at_top {
                 AtTop::Saturate | AtTop::Trunc => assert!(entry.width < 64, "{what}"),
                 AtTop::Wrap => {}
+                AtTop::WrapOrStick => assert_eq!(entry.width, 64, "{what}"),
             }
             if row.kind == Kind::Gauge {
                 assert_eq!((entry.width, entry.at_top), (64, AtTop::Wrap), "{what}");

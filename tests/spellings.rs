@@ -119,7 +119,7 @@ fn what_is_counted_by_function_or_masked_by_a_driver_is_told() {
     let constraint = "railwatch_port_receive_constraint_errors_total";
     for (driver, metric, scope, width, at_top) in [
         (Driver::Mlx5, bytes, Scope::Function, 64, AtTop::Wrap),
-        (Driver::Mlx4, bytes, Scope::Port, 64, AtTop::Wrap),
+        (Driver::Mlx4, bytes, Scope::Port, 64, AtTop::WrapOrStick),
         (Driver::Mlx5, discards, Scope::Port, 16, AtTop::Saturate),
         (Driver::BnxtRe, discards, Scope::Function, 16, AtTop::Trunc),
         (Driver::BnxtRe, constraint, Scope::Function, 8, AtTop::Trunc),

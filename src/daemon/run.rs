@@ -242,8 +242,10 @@ fn reload(options: &Options, to: Sender<Message>, problems: Arc<AtomicU64>) -> h
         if config.web != started.web
             || config.path != started.path
             || config.reader != started.reader
+            || config.log.format != started.log.format
         {
-            lines.push("web, path and reader settings take effect with a restart".to_owned());
+            let late = "web, path and reader settings and log.format take effect with a restart";
+            lines.push(late.to_owned());
         }
         lines.extend(loaded.problems);
         Ok(lines.join("\n"))

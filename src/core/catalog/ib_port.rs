@@ -44,7 +44,7 @@ pub(super) const ROWS: &[Row] = &[
             words(bnxt(extended("port_xmit_data"))),
             words(rxe(extended("port_xmit_data"))),
             words(ext("port_xmit_data_64")),
-            words(extended("port_xmit_data")),
+            words(either("port_xmit_data")),
         ],
         ..TRAFFIC
     },
@@ -60,7 +60,7 @@ pub(super) const ROWS: &[Row] = &[
             words(bnxt(extended("port_rcv_data"))),
             words(rxe(extended("port_rcv_data"))),
             words(ext("port_rcv_data_64")),
-            words(extended("port_rcv_data")),
+            words(either("port_rcv_data")),
         ],
         ..TRAFFIC
     },
@@ -76,7 +76,7 @@ pub(super) const ROWS: &[Row] = &[
             bnxt(extended("port_xmit_packets")),
             rxe(extended("port_xmit_packets")),
             ext("port_xmit_packets_64"),
-            extended("port_xmit_packets"),
+            either("port_xmit_packets"),
         ],
         ..TRAFFIC
     },
@@ -92,7 +92,7 @@ pub(super) const ROWS: &[Row] = &[
             bnxt(extended("port_rcv_packets")),
             rxe(extended("port_rcv_packets")),
             ext("port_rcv_packets_64"),
-            extended("port_rcv_packets"),
+            either("port_rcv_packets"),
         ],
         ..TRAFFIC
     },
@@ -309,6 +309,14 @@ const fn extended(file: &'static str) -> Entry {
         at_top: AtTop::Wrap,
         source: "IBA vol. 1 §16.1.4.5, K:drivers/infiniband/core/sysfs.c",
         ..pma(file, 64)
+    }
+}
+
+/// A field of PortCountersExtended, or of PortCounters where a device has no other.
+const fn either(file: &'static str) -> Entry {
+    Entry {
+        at_top: AtTop::WrapOrStick,
+        ..extended(file)
     }
 }
 

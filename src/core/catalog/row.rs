@@ -285,6 +285,9 @@ pub enum AtTop {
     Wrap,
     /// The driver masks a wider number: starts again at zero.
     Trunc,
+    /// 64 bits that start again at zero, or 32 that stay at all ones where the device has no
+    /// extended counters: the kernel gives both the same file and does not say which.
+    WrapOrStick,
 }
 
 /// What a read costs the device.

@@ -13,6 +13,9 @@ pub enum Change {
     Saturated,
 }
 
+/// Top of a data counter of the basic PortCounters attribute: 32 bits (IBA vol. 1 §16.1.3.5).
+const NARROW_TOP: u64 = 0xffff_ffff;
+
 /// Judges two readings of a counter of `width` bits.
 ///
 /// A counter that wraps is believed to have wrapped when the way over the top is shorter than
@@ -20,7 +23,13 @@ pub enum Change {
 #[must_use]
 pub fn between(before: u64, after: u64, width: u8, at_top: AtTop) -> Change {
     let top = top(width);
-    if at_top == AtTop::Saturate && width < 64 && after >= top {
+    let sticks = match at_top {
+        AtTop::Saturate => width < 64 && after >= top,
+        // A counter of 64 bits is at this very number for less than a microsecond.
+        AtTop::WrapOrStick => after == NARROW_TOP,
+        AtTop::Wrap | AtTop::Trunc => false,
+    };
+    if sticks {
         return Change::Saturated;
     }
     if let Some(grown) = after.checked_sub(before) {
@@ -63,6 +72,23 @@ mod tests {
     fn a_counter_at_its_top_says_nothing() {
         assert_eq!(between(254, 255, 8, AtTop::Saturate), Change::Saturated);
         assert_eq!(between(15, 15, 4, AtTop::Saturate), Change::Saturated);
+    }
+
+    #[test]
+    fn a_data_counter_of_32_bits_sticks_and_one_of_64_goes_on() {
+        let narrow = 0xffff_ffff;
+        assert_eq!(
+            between(narrow - 1, narrow, 64, AtTop::WrapOrStick),
+            Change::Saturated
+        );
+        assert_eq!(
+            between(narrow - 1, narrow + 1, 64, AtTop::WrapOrStick),
+            Change::Increase(2)
+        );
+        assert_eq!(
+            between(narrow - 1, narrow, 64, AtTop::Wrap),
+            Change::Increase(1)
+        );
     }
 
     #[test]

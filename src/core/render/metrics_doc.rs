@@ -171,6 +171,7 @@ fn at_top(at_top: AtTop) -> &'static str {
         AtTop::Saturate => "saturates",
         AtTop::Wrap => "wraps",
         AtTop::Trunc => "masked",
+        AtTop::WrapOrStick => "wraps; sticks at 32 bits where the device has no more",
     }
 }
 
