@@ -214,6 +214,25 @@ fn a_restricted_function_is_learnt_once_a_boot() {
 }
 
 #[test]
+fn a_reader_with_few_descriptors_reads_as_much() {
+    let sysfs = fixture("roce-8x400-bond-vf").join("sys");
+    let read = |limit: &str| {
+        let script = format!(
+            "ulimit -n {limit}; exec \"$0\" metrics --direct --web.disable-exporter-metrics --path.sysfs=\"$1\""
+        );
+        let out = std::process::Command::new("sh")
+            .args(["-c", &script, env!("CARGO_BIN_EXE_railwatch")])
+            .arg(&sysfs)
+            .output()
+            .unwrap();
+        String::from_utf8(out.stdout).unwrap()
+    };
+    let plenty = read("4096");
+    assert!(plenty.lines().count() > 1000);
+    assert_eq!(read("64"), plenty);
+}
+
+#[test]
 fn a_signal_drains_and_ends_with_zero() {
     let mut daemon = Daemon::on(&fixture("mlx5-2"));
     daemon.metrics();

@@ -4,6 +4,7 @@
 //! threads; their reports go back in one frame as far as they come together. It ends with the pipe
 //! and with its parent.
 
+mod budget;
 mod device;
 mod dispatch;
 mod outbox;
@@ -14,9 +15,7 @@ use std::os::fd::AsFd;
 use std::path::Path;
 use std::sync::Arc;
 
-use rustix::process::{
-    Resource, Signal, getppid, getrlimit, set_parent_process_death_signal, setrlimit,
-};
+use rustix::process::{Signal, getppid, set_parent_process_death_signal};
 
 use crate::core::wire::{Event, Hello, Node, PROTOCOL, Request};
 use crate::host::clock::BootClock;
@@ -50,7 +49,6 @@ pub enum ReaderError {
 /// [`ReaderError`]; the daemon replaces a reader that ended.
 pub fn run_stdio() -> Result<(), ReaderError> {
     live_no_longer_than_the_parent().map_err(ReaderError::Setup)?;
-    raise_descriptor_limit();
     // Started through a link, the kernel would call us after the link.
     rustix::thread::set_name(c"reader-nic").map_err(|errno| ReaderError::Setup(errno.into()))?;
     let stdin =
@@ -142,18 +140,6 @@ fn live_no_longer_than_the_parent() -> io::Result<()> {
     } else {
         Err(io::Error::other("the daemon has ended"))
     }
-}
-
-/// One descriptor a file: eight NICs with their netdevs are beyond the usual soft limit of 1024.
-fn raise_descriptor_limit() {
-    let mut limit = getrlimit(Resource::Nofile);
-    limit.current = limit.maximum;
-    // Refused, the reader opens the rest anew at each poll.
-    let raised = setrlimit(Resource::Nofile, limit);
-    debug_assert!(
-        raised.is_ok(),
-        "a soft limit may always be raised to the hard one"
-    );
 }
 
 #[cfg(test)]

@@ -16,6 +16,7 @@ use crate::core::model::outcome::{FaultReason, Outcome};
 use crate::core::wire::{Event, Reading, Report, Slot};
 use crate::host::clock::{BootClock, Clock};
 use crate::host::discover::{Located, Probed, probe};
+use crate::host::reader::budget::Budget;
 use crate::host::reader::device::pass::Pass;
 use crate::host::reader::outbox::Outbox;
 use crate::host::tree::Tree;
@@ -72,6 +73,7 @@ pub(super) struct Device {
     pub(super) tree: Arc<dyn Tree>,
     pub(super) outbox: Arc<Outbox>,
     pub(super) restricted: Restricted,
+    pub(super) budget: Budget,
     pub(super) clock: BootClock,
     pub(super) raw: bool,
     pub(super) located: Located,
@@ -121,6 +123,7 @@ impl Device {
         let pass = Pass {
             tree: &*self.tree,
             clock: self.clock,
+            budget: &self.budget,
             probed,
             lanes,
         };

@@ -9,6 +9,7 @@ use crate::core::model::facts::{SkipReason, Skipped};
 use crate::core::wire::{Event, Hello};
 use crate::host::discover::{Census, Located, Names, Shape, census, names, shape};
 use crate::host::frame::FrameError;
+use crate::host::reader::budget::Budget;
 use crate::host::reader::clock;
 use crate::host::reader::device::{Device, Queue, Restricted};
 use crate::host::reader::outbox::Outbox;
@@ -21,6 +22,7 @@ pub(super) struct Dispatcher {
     hello: Hello,
     outbox: Arc<Outbox>,
     restricted: Restricted,
+    budget: Budget,
     names: Option<Names>,
     shape: Option<Shape>,
     census: Census,
@@ -36,6 +38,7 @@ impl Dispatcher {
             hello,
             outbox,
             restricted,
+            budget: Budget::of_process(),
             names: None,
             shape: None,
             census: Census::default(),
@@ -108,6 +111,7 @@ impl Dispatcher {
             tree: Arc::clone(&self.tree),
             outbox: Arc::clone(&self.outbox),
             restricted: self.restricted.clone(),
+            budget: self.budget.clone(),
             clock: clock(&self.hello),
             raw: self.hello.raw,
             located,

@@ -10,6 +10,7 @@ use crate::core::parse;
 use crate::core::wire::{Place, Reading, Slot, What};
 use crate::host::clock::{BootClock, Clock};
 use crate::host::discover::{Probed, Target};
+use crate::host::reader::budget::{Budget, Permit};
 use crate::host::tree::{Handle, Tree};
 
 /// Bytes of one read: sysfs never gives more than a page.
@@ -22,9 +23,13 @@ const REFUSALS: usize = 2;
 /// Files kept open between passes, by position of the slot.
 #[derive(Debug, Default)]
 pub(super) struct Handles {
-    slots: Vec<Option<Box<dyn Handle>>>,
-    status: Option<Box<dyn Handle>>,
+    slots: Vec<Option<Kept>>,
+    status: Option<Kept>,
 }
+
+/// An open file, and the right to keep it.
+#[derive(Debug)]
+struct Kept(Box<dyn Handle>, Permit);
 
 impl Handles {
     /// Closes everything.
@@ -47,6 +52,7 @@ pub(super) struct Read {
 pub(super) struct Pass<'a> {
     pub(super) tree: &'a dyn Tree,
     pub(super) clock: BootClock,
+    pub(super) budget: &'a Budget,
     pub(super) probed: &'a Probed,
     pub(super) lanes: LaneSet,
 }
@@ -117,12 +123,7 @@ impl Pass<'_> {
     }
 
     /// One value: one bounded read.
-    fn slot(
-        &self,
-        target: &Target,
-        handle: &mut Option<Box<dyn Handle>>,
-        buffer: &mut [u8],
-    ) -> Outcome {
+    fn slot(&self, target: &Target, handle: &mut Option<Kept>, buffer: &mut [u8]) -> Outcome {
         match self.bytes(&target.path, handle, buffer) {
             Ok(count) => {
                 let bytes = buffer.get(..count).unwrap_or_default();
@@ -135,17 +136,18 @@ impl Pass<'_> {
     fn bytes(
         &self,
         path: &str,
-        kept: &mut Option<Box<dyn Handle>>,
+        kept: &mut Option<Kept>,
         buffer: &mut [u8],
     ) -> Result<usize, FaultReason> {
-        let mut handle = match kept.take() {
-            Some(handle) => handle,
-            None => self.tree.open(path)?,
+        let (mut handle, permit) = match kept.take() {
+            Some(Kept(handle, permit)) => (handle, Some(permit)),
+            None => (self.tree.open(path)?, None),
         };
         let count = handle.read(buffer)?;
         // A failed read closes the file: after ENODEV only a fresh one speaks again.
         if self.tree.keeps() {
-            *kept = Some(handle);
+            let permit = permit.or_else(|| self.budget.take());
+            *kept = permit.map(|permit| Kept(handle, permit));
         }
         if count == buffer.len() {
             Err(FaultReason::TooLong)
