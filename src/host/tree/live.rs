@@ -34,7 +34,7 @@ impl Live {
     pub fn open(sysfs: &Path, procfs: &Path) -> Result<Self, NoMount> {
         let rooted = |path: &Path, what| {
             let path = path.to_owned();
-            Rooted::open(&path).map_err(|errno| NoMount { path, what, errno })
+            Rooted::open_mount(&path).map_err(|errno| NoMount { path, what, errno })
         };
         Ok(Self {
             sysfs: rooted(sysfs, "sysfs")?,

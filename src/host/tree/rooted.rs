@@ -25,17 +25,46 @@ const WALKS: usize = 256;
 #[derive(Debug)]
 pub(super) struct Rooted {
     root: OwnedFd,
+    walk: Walk,
     /// The root's own path as the kernel spells it, to be cut off resolved paths.
     own_path: String,
 }
 
+/// How paths are walked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Walk {
+    /// The kernel keeps every link beneath the root.
+    Beneath,
+    /// As any program walks. Only for mounts the kernel fills itself: their links stay inside.
+    Plain,
+}
+
 impl Rooted {
-    /// Opens the root.
+    /// Opens the root of a tree that anyone may have written.
+    ///
+    /// Where `openat2` is not to be had the error says so: older container runtimes refuse it.
     pub(super) fn open(root: &Path) -> Result<Self, Errno> {
+        let rooted = Self::walked(root, Walk::Beneath)?;
+        rooted.walk_once(".", OFlags::PATH).map(|_| rooted)
+    }
+
+    /// Opens the root of a mount that the kernel fills, with `openat2` where there is one.
+    pub(super) fn open_mount(root: &Path) -> Result<Self, Errno> {
+        match Self::open(root) {
+            Err(Errno::NOSYS | Errno::PERM) => Self::walked(root, Walk::Plain),
+            opened => opened,
+        }
+    }
+
+    fn walked(root: &Path, walk: Walk) -> Result<Self, Errno> {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let root = open(root, flags, Mode::empty())?;
         let own_path = path_of(&root).map_err(|_| Errno::NOENT)?;
-        Ok(Self { root, own_path })
+        Ok(Self {
+            root,
+            walk,
+            own_path,
+        })
     }
 
     /// A directory right beneath, as a root of its own.
@@ -43,7 +72,11 @@ impl Rooted {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let root = openat(&self.root, name, flags, Mode::empty())?;
         let own_path = path_of(&root).map_err(|_| Errno::NOENT)?;
-        Ok(Self { root, own_path })
+        Ok(Self {
+            root,
+            walk: self.walk,
+            own_path,
+        })
     }
 
     /// Tells one state of a file from another; nothing where there is no such file.
@@ -57,18 +90,24 @@ impl Rooted {
         })
     }
 
-    fn at(&self, path: &str, flags: OFlags) -> Result<OwnedFd, FaultReason> {
+    fn walk_once(&self, path: &str, flags: OFlags) -> Result<OwnedFd, Errno> {
+        let flags = flags | OFlags::CLOEXEC;
+        if self.walk == Walk::Plain {
+            return openat(&self.root, path, flags, Mode::empty());
+        }
         // Magic links (/proc/<pid>/fd) lead anywhere; real trees have none below a device.
         let beneath = ResolveFlags::IN_ROOT | ResolveFlags::NO_MAGICLINKS;
+        openat2(&self.root, path, flags, Mode::empty(), beneath)
+    }
+
+    fn at(&self, path: &str, flags: OFlags) -> Result<OwnedFd, FaultReason> {
         let path = if path.is_empty() { "." } else { path };
-        let flags = flags | OFlags::CLOEXEC;
-        let walk = || openat2(&self.root, path, flags, Mode::empty(), beneath);
-        let mut walked = walk();
+        let mut walked = self.walk_once(path, flags);
         for _ in 1..WALKS {
             if walked.as_ref().err() != Some(&Errno::AGAIN) {
                 break;
             }
-            walked = walk();
+            walked = self.walk_once(path, flags);
         }
         walked.map_err(reason)
     }
@@ -164,4 +203,44 @@ fn path_of(fd: &OwnedFd) -> Result<String, FaultReason> {
 
 fn text(bytes: CString) -> Result<String, FaultReason> {
     bytes.into_string().map_err(|_| FaultReason::NotUtf8)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A tree with a link as sysfs has them, and one that leads out.
+    fn tree() -> tempfile::TempDir {
+        let tree = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(tree.path().join("devices/eth0")).unwrap();
+        std::fs::create_dir_all(tree.path().join("class/net")).unwrap();
+        std::fs::write(tree.path().join("devices/eth0/mtu"), "1500\n").unwrap();
+        let link = |to: &str, name: &str| {
+            std::os::unix::fs::symlink(to, tree.path().join("class/net").join(name)).unwrap();
+        };
+        link("../../devices/eth0", "eth0");
+        link("/etc", "out");
+        tree
+    }
+
+    #[test]
+    fn both_walks_follow_a_mounts_own_links() {
+        let tree = tree();
+        for walk in [Walk::Beneath, Walk::Plain] {
+            let rooted = Rooted::walked(tree.path(), walk).unwrap();
+            assert_eq!(rooted.resolve("class/net/eth0").unwrap(), "devices/eth0");
+            assert_eq!(
+                rooted.file("class/net/eth0/mtu").unwrap().all(64).unwrap(),
+                b"1500\n"
+            );
+            assert_eq!(rooted.list("class/net").unwrap(), ["eth0", "out"]);
+        }
+    }
+
+    #[test]
+    fn a_link_does_not_lead_out_of_a_tree_that_anyone_may_have_written() {
+        let tree = tree();
+        let rooted = Rooted::open(tree.path()).unwrap();
+        assert_eq!(rooted.list("class/net/out"), Err(FaultReason::NotExposed));
+    }
 }
