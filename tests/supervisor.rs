@@ -206,6 +206,40 @@ fn a_device_that_does_not_answer_while_its_reader_does_is_left_out() {
 }
 
 #[test]
+fn with_slow_lanes_a_stuck_device_is_blamed_and_not_its_reader() {
+    let mut stage = Stage::new("cat \"$0/first\"; exec sleep 1000").says(
+        "first",
+        vec![
+            Event::Ready { protocol: PROTOCOL },
+            present(&["stuck", "well"]),
+            report("well"),
+        ],
+    );
+    stage.poll(1, 0);
+    stage.hear(1);
+    // The next poll would be sent in a minute: nothing more is said before the deadline.
+    stage.supervisor.check(at(12));
+    assert_eq!(stage.resting(12), [key("stuck")]);
+    stage.supervisor.stop();
+}
+
+#[test]
+fn a_reader_of_another_protocol_is_refused() {
+    let mut stage = Stage::new("cat \"$0/first\"; exec sleep 1000").says(
+        "first",
+        vec![
+            Event::Ready {
+                protocol: PROTOCOL + 1,
+            },
+            present(&["a"]),
+        ],
+    );
+    stage.poll(1, 0);
+    stage.hear(0);
+    assert_eq!(stage.supervisor.pid(), None);
+}
+
+#[test]
 fn a_device_that_kills_its_readers_is_left_out_the_second_time() {
     let mut stage = Stage::new("cat \"$0/first\"; exit 1").says(
         "first",

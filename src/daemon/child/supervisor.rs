@@ -154,6 +154,15 @@ impl<M: From<Said> + Send + 'static> Supervisor<M> {
         match said.word {
             Word::Events(events) => {
                 running.heard_at = now;
+                if let Some(protocol) = foreign(&events) {
+                    warn!(
+                        protocol,
+                        expected = PROTOCOL,
+                        "reader speaks another protocol; it is replaced"
+                    );
+                    self.give_up(&[], now);
+                    return Vec::new();
+                }
                 for event in &events {
                     self.note(event);
                 }
@@ -175,7 +184,13 @@ impl<M: From<Said> + Send + 'static> Supervisor<M> {
             return;
         };
         let late = |since: &BootTime| now.since(*since) > self.deadline;
-        let is_silent = now.since(running.heard_at) > self.deadline;
+        // Silence counts from a poll that came after its last word: with slow lanes a reader whose
+        // other devices have reported has nothing more to say until the next one.
+        let heard_at = running.heard_at;
+        let is_silent = running
+            .open
+            .values()
+            .any(|sent| *sent >= heard_at && late(sent));
         let guilty: Vec<DeviceKey> = running
             .waiting
             .iter()
@@ -183,7 +198,7 @@ impl<M: From<Said> + Send + 'static> Supervisor<M> {
             .map(|(key, _)| key.clone())
             .collect();
         let is_open = running.open.values().next().is_some_and(late);
-        if is_silent && is_open {
+        if is_silent {
             warn!(
                 pid = running.process.pid(),
                 "reader says nothing; it is replaced"
@@ -251,13 +266,6 @@ impl<M: From<Said> + Send + 'static> Supervisor<M> {
             return;
         };
         match event {
-            Event::Ready { protocol } if *protocol != PROTOCOL => {
-                warn!(
-                    protocol,
-                    expected = PROTOCOL,
-                    "reader speaks another protocol"
-                );
-            }
             Event::Present { devices, skipped } => {
                 let since = running.open.values().next().copied();
                 running.present = devices.iter().cloned().collect();
@@ -375,4 +383,12 @@ impl<M: From<Said> + Send + 'static> Supervisor<M> {
             .map_or(&[][..], |running| &running.resting);
         left_alone.iter().any(|device| !resting.contains(device))
     }
+}
+
+/// The protocol a reader greets with, if it is not ours.
+fn foreign(events: &[Event]) -> Option<u16> {
+    events.iter().find_map(|event| match event {
+        Event::Ready { protocol } if *protocol != PROTOCOL => Some(*protocol),
+        _ => None,
+    })
 }
