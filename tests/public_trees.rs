@@ -37,13 +37,13 @@ const TREES: [Facts; 5] = [
             r#"railwatch_port_rate_bytes_per_second{device="mlx5_0",port="1"} 50000000000"#,
             r#"railwatch_port_rate_bytes_per_second{device="mlx5_bond_0",port="1"} 25000000000"#,
             r#"railwatch_port_excessive_buffer_overrun_errors_total{device="mlx5_8",port="1"} 15"#,
-            r#"railwatch_counter_saturated{metric="railwatch_port_excessive_buffer_overrun_errors_total",device="mlx5_8",port="1"} 1"#,
+            r#"railwatch_reading_saturated{metric="railwatch_port_excessive_buffer_overrun_errors_total",device="mlx5_8",port="1"} 1"#,
             r#"railwatch_port_link_downed_total{device="mlx5_1",port="1"} 255"#,
         ],
         counts: &[
             ("railwatch_port_state_id{", 9),
             // One on each device, and mlx5_1's link_downed.
-            ("railwatch_counter_saturated{", 10),
+            ("railwatch_reading_saturated{", 10),
         ],
     },
     Facts {
@@ -71,7 +71,7 @@ const TREES: [Facts; 5] = [
             r#"railwatch_port_rate_bytes_per_second{device="i40iw0",port="1"} 1250000000"#,
             r#"railwatch_port_transmit_bytes_total{device="mlx4_0",port="1"} 14933760"#,
             r#"railwatch_port_transmit_discards_total{device="mlx4_0",port="1"} 5"#,
-            r#"railwatch_counter_saturated{metric="railwatch_port_transmit_wait_ticks_total",device="mlx4_0",port="1"} 1"#,
+            r#"railwatch_reading_saturated{metric="railwatch_port_transmit_wait_ticks_total",device="mlx4_0",port="1"} 1"#,
         ],
         counts: &[
             (r#"railwatch_port_symbol_errors_total{device="i40iw0""#, 0),

@@ -106,7 +106,7 @@ impl Default for Reader {
 /// Section `[metrics]`.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Metrics {
-    /// Export counters the catalog lacks as `railwatch_counter_raw`.
+    /// Export counters the catalog lacks as `railwatch_raw_reading`.
     pub raw_counters: bool,
 }
 

@@ -52,7 +52,7 @@ def counters(driver, base, dirs, taken=(), **labels):
         _, file, scale, bits, top = row
         put(name, float(value) * scale, **labels)
         if top == "stops" and value == 2**bits - 1:
-            put("counter_saturated", 1, metric="railwatch_" + name, **labels)
+            put("reading_saturated", 1, metric="railwatch_" + name, **labels)
         if len(SPELLED[name]) > 1:
             put("counter_source_info", 1, metric="railwatch_" + name, name=file, **labels)
 

@@ -109,6 +109,6 @@ pub(super) fn key(slot: &Slot) -> Option<String> {
             let name = metric.strip_prefix("railwatch_").unwrap_or(metric);
             Some(name.strip_suffix("_total").unwrap_or(name).to_owned())
         }
-        What::Raw { group } => Some(format!("counter_raw/{group}/{}", slot.file)),
+        What::Raw { group } => Some(format!("raw_reading/{group}/{}", slot.file)),
     }
 }

@@ -107,8 +107,8 @@ pub const PORT_INFO: Family = gauge(
     ],
 );
 /// Counters that stand at their top.
-pub const COUNTER_SATURATED: Family = gauge(
-    "railwatch_counter_saturated",
+pub const READING_SATURATED: Family = gauge(
+    "railwatch_reading_saturated",
     "Counter that stands at the top of its width and counts no more; present (1) while it does",
     &["metric", "device", "port"],
 );
@@ -119,8 +119,8 @@ pub const COUNTER_SOURCE_INFO: Family = gauge(
     &["metric", "device", "port", "name"],
 );
 /// Counters the catalog lacks.
-pub const COUNTER_RAW: Family = gauge(
-    "railwatch_counter_raw",
+pub const RAW_READING: Family = gauge(
+    "railwatch_raw_reading",
     "Counter of a driver that the catalog does not know, as the kernel gives it; off by default",
     &["device", "port", "group", "name"],
 );
@@ -172,9 +172,9 @@ pub const ALL: [Family; 23] = [
     PORT_INFO,
     DEVICE_INFO,
     DEVICE_SKIPPED,
-    COUNTER_SATURATED,
+    READING_SATURATED,
     COUNTER_SOURCE_INFO,
-    COUNTER_RAW,
+    RAW_READING,
     POLLS,
     SOURCE_SUCCESS,
     SOURCE_AGE_SECONDS,

@@ -15,7 +15,7 @@ Generated from the catalog: `cargo run --example metrics_doc > docs/METRICS.md`.
 
 A value that is not known is absent, never 0 and never the last one. A counter is the daemon's own
 sum: it starts at the first reading and goes on over a reset or a wrap of the device's. One that
-stands at the top of its width keeps its value and has `railwatch_counter_saturated` beside it.
+stands at the top of its width keeps its value and has `railwatch_reading_saturated` beside it.
 
 The JSON key of a metric is its name without `railwatch_` and `_total`.
 

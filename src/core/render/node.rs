@@ -357,7 +357,7 @@ mod tests {
                 "port_link_downed": {"value": 255, "age_seconds": 0.5, "saturated": true},
                 "pcie_link_width_lanes": value(16),
                 "netdev_carrier": value(1),
-                "counter_raw/hw_counters/brand_new": value(5),
+                "raw_reading/hw_counters/brand_new": value(5),
             })
         );
         assert_eq!(

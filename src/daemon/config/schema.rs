@@ -160,7 +160,7 @@ pub const KEYS: &[Key] = &[
         field: Field::Switch {
             of: |config| &mut config.metrics.raw_counters,
         },
-        what: "Export counters the catalog does not know as railwatch_counter_raw",
+        what: "Export counters the catalog does not know as railwatch_raw_reading",
         why: "They have no known meaning or unit, and a new driver can bring hundreds",
     },
     Key {

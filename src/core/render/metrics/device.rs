@@ -11,7 +11,7 @@ use crate::core::ids::PortNumber;
 use crate::core::model::facts::{DeviceFacts, PortFacts};
 use crate::core::model::snapshot::{SlotState, Snapshot};
 use crate::core::render::families::{
-    COUNTER_RAW, COUNTER_SATURATED, COUNTER_SOURCE_INFO, DEVICE_INFO, DEVICE_SKIPPED, Family,
+    RAW_READING, READING_SATURATED, COUNTER_SOURCE_INFO, DEVICE_INFO, DEVICE_SKIPPED, Family,
     PORT_INFO,
 };
 use crate::core::units;
@@ -113,7 +113,7 @@ fn add_reading<'a>(sheet: &mut Sheet<'a>, columns: &mut Columns<'a>, reading: Re
             columns.push(position, row, sample);
             if reading.saturated {
                 let labels = about(facts, slot, row.metric);
-                listed(sheet, &COUNTER_SATURATED, labels);
+                listed(sheet, &READING_SATURATED, labels);
             }
             if spelled_differently(position) {
                 let mut labels = about(facts, slot, row.metric);
@@ -130,7 +130,7 @@ fn add_reading<'a>(sheet: &mut Sheet<'a>, columns: &mut Columns<'a>, reading: Re
                 value: units::float(value),
                 origin: Some(origin),
             };
-            add_to(sheet, &COUNTER_RAW, sample);
+            add_to(sheet, &RAW_READING, sample);
         }
     }
 }
