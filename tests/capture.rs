@@ -62,7 +62,9 @@ fn found(tree: &Arc<dyn Tree>) -> String {
     let census = census(tree, &shape(tree));
     let mut text = format!("{:?}\n", census.skipped);
     for located in &census.devices {
-        let probed = probe(tree, located, true);
+        let mut probed = probe(tree, located, true);
+        // Two copies of a device are two objects.
+        probed.objects.clear();
         for target in &probed.targets {
             let value = tree.read(&target.path, 4096);
             text.push_str(&format!("{} {value:?}\n", target.path));

@@ -8,6 +8,8 @@
     reason = "a test starts processes and ends at the first surprise"
 )]
 
+#[path = "daemon/missing.rs"]
+mod missing;
 #[path = "daemon/process.rs"]
 mod process;
 
@@ -35,6 +37,7 @@ fn samples_without_own(text: &str) -> Vec<String> {
         !line.contains("railwatch_source_")
             && !line.contains("railwatch_process_")
             && !line.contains("railwatch_polls_")
+            && !line.contains("railwatch_read_faults_")
     };
     text.lines()
         .filter(|line| !line.starts_with('#'))

@@ -5,6 +5,7 @@
 
 mod census;
 mod function;
+mod missed;
 mod netdev;
 mod probe;
 mod rdma;

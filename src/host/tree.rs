@@ -37,6 +37,12 @@ pub trait Tree: Debug + Send + Sync {
         true
     }
 
+    /// Tells the object behind a path from another that took its place under the same name (its
+    /// inode); `None` where it is not there or nothing ever takes a place.
+    fn object(&self, _path: &str) -> Option<u64> {
+        None
+    }
+
     /// Whether something is there; a directory that may not be looked into is not there.
     fn exists(&self, path: &str) -> bool {
         self.resolve(path).is_ok()

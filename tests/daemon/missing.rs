@@ -34,14 +34,17 @@ struct Said {
 
 fn said(daemon: &Daemon) -> Said {
     let document: Value = serde_json::from_str(&daemon.get("/api/v1/node")).unwrap();
-    let ports = document["ports"].as_array().unwrap();
-    let faults = ports.iter().flat_map(|port| {
-        let of_port = port["faults"].as_array().unwrap();
-        of_port.iter().map(move |fault| {
-            let (device, netdev) = (&port["device"], &port["netdev"]);
-            format!("{device}/{netdev} {}: {}", fault["what"], fault["reason"])
-        })
-    });
+    let list = |value: &Value, key: &str| value.get(key).and_then(Value::as_array).unwrap().clone();
+    let mut faults = BTreeSet::new();
+    for port in list(&document, "ports") {
+        for fault in list(&port, "faults") {
+            let part =
+                |of: &Value, key: &str| of.get(key).map(Value::to_string).unwrap_or_default();
+            let (device, netdev) = (part(&port, "device"), part(&port, "netdev"));
+            let (what, reason) = (part(&fault, "what"), part(&fault, "reason"));
+            faults.insert(format!("{device}/{netdev} {what}: {reason}"));
+        }
+    }
     let text = daemon.metrics();
     let polls = text
         .lines()
@@ -50,7 +53,7 @@ fn said(daemon: &Daemon) -> Said {
     let lines = samples_without_own(&text).into_iter().collect();
     Said {
         lines,
-        faults: faults.collect(),
+        faults,
         polls: polls.unwrap(),
     }
 }

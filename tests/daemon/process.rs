@@ -83,23 +83,31 @@ impl Daemon {
 
     /// Starts one and waits until it says where it listens.
     pub(crate) fn at(node: &Path, address: &str, environment: &[(&str, &str)]) -> Self {
-        Self::start(&format!("--node={}", node.display()), address, environment)
+        let node = format!("--node={}", node.display());
+        Self::start(&[&node], address, environment)
+    }
+
+    /// One with a further flag.
+    pub(crate) fn hurried(node: &Path, flag: &str, environment: &[(&str, &str)]) -> Self {
+        let node = format!("--node={}", node.display());
+        Self::start(&[&node, flag], "127.0.0.1:0", environment)
     }
 
     /// One that takes this node's sysfs for its own host's, and keeps its state in a directory.
     pub(crate) fn seeing(node: &Path, state: &Path) -> Self {
         let sysfs = format!("--path.sysfs={}", node.join("sys").display());
         Self::start(
-            &sysfs,
+            &[&sysfs],
             "127.0.0.1:0",
             &[("RAILWATCH__PATH__STATE", state.to_str().unwrap())],
         )
     }
 
-    fn start(what: &str, address: &str, environment: &[(&str, &str)]) -> Self {
+    fn start(what: &[&str], address: &str, environment: &[(&str, &str)]) -> Self {
         let directories = tempfile::tempdir().unwrap();
         let mut child = Command::new(env!("CARGO_BIN_EXE_railwatch"))
-            .args(["run", "--log.format=json", what])
+            .args(["run", "--log.format=json"])
+            .args(what)
             .arg(format!("--web.listen-address={address}"))
             .env("RAILWATCH__PATH__STATE", directories.path().join("state"))
             .env("RAILWATCH__PATH__RUNTIME", directories.path())

@@ -111,13 +111,6 @@ pub fn netdev_names(text: &str) -> Vec<NetdevName> {
         .collect()
 }
 
-/// Whether a GID is set: eight groups of hex digits that are not all zero.
-#[must_use]
-pub fn gid_is_set(text: &str) -> bool {
-    let groups = text.split(':').filter(|group| is_hex(group, 4)).count();
-    groups == 8 && text.bytes().any(|b| !matches!(b, b'0' | b':')) && text.len() == 39
-}
-
 /// Whether a port netdev's `phys_port_name` is that of a representor: `pf0vf3`, `pf1sf88`, with a
 /// controller `c1pf0vf3` (`K:net/devlink/port.c`).
 #[must_use]
@@ -221,19 +214,6 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_gid_slot_is_all_zero() {
-        assert!(gid_is_set("fe80:0000:0000:0000:ba3f:d2ff:fe12:3456"));
-        for text in [
-            "0000:0000:0000:0000:0000:0000:0000:0000",
-            "",
-            "fe80::1",
-            "gggg:0000:0000:0000:ba3f:d2ff:fe12:3456",
-        ] {
-            assert!(!gid_is_set(text), "{text:?}");
-        }
-    }
-
-    #[test]
     fn a_representor_is_told_from_an_uplink() {
         for name in ["pf0vf3", "pf1sf88", "c1pf0vf3", "pf0", "c1pf1"] {
             assert!(is_representor(name), "{name}");
@@ -254,7 +234,7 @@ mod tests {
         #[test]
         fn no_text_makes_a_fact_parser_panic(text in ".{0,48}") {
             black_box((guid(&text), hex(&text).ok(), netdev_names(&text)));
-            black_box((gid_is_set(&text), is_representor(&text)));
+            black_box(is_representor(&text));
         }
     }
 }

@@ -28,6 +28,8 @@ pub struct Probed {
     pub restricted: bool,
     /// File that tells whether the function sleeps.
     pub runtime_status: Option<String>,
+    /// The kernel's objects behind its names, as [`Tree::object`] tells them apart.
+    pub objects: Vec<Option<u64>>,
 }
 
 /// One file to be read.
@@ -92,6 +94,7 @@ pub fn probe(tree: &dyn Tree, located: &Located, raw: bool) -> Probed {
     }
     let Collector { slots, targets, .. } = collector;
     let runtime_status = runtime_status(tree, located);
+    let objects = objects(tree, located);
     Probed {
         facts,
         slots,
@@ -99,7 +102,21 @@ pub fn probe(tree: &dyn Tree, located: &Located, raw: bool) -> Probed {
         driver,
         restricted,
         runtime_status,
+        objects,
     }
+}
+
+/// The objects behind the device's names: others after it was taken away and made anew.
+fn objects(tree: &dyn Tree, located: &Located) -> Vec<Option<u64>> {
+    let rdma = located
+        .rdma
+        .iter()
+        .map(|name| format!("sys/class/infiniband/{name}"));
+    let netdevs = located
+        .netdevs
+        .iter()
+        .map(|name| format!("sys/class/net/{name}"));
+    rdma.chain(netdevs).map(|path| tree.object(&path)).collect()
 }
 
 /// The file that tells whether the device's PCI function sleeps.

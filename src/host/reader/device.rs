@@ -115,7 +115,7 @@ impl Device {
                 self.restrict(known);
                 return events;
             }
-            events.extend(known.learn(probed));
+            events.extend(known.learn(probed, &*self.tree));
         }
         let Some(probed) = &known.probed else {
             return events;
@@ -162,9 +162,15 @@ struct Known {
 
 impl Known {
     /// Takes a new probe; tells it if it says anything new.
-    fn learn(&mut self, probed: Probed) -> Option<Event> {
+    fn learn(&mut self, mut probed: Probed, tree: &dyn Tree) -> Option<Event> {
+        if let Some(old) = &self.probed {
+            probed.keep_missed(old, tree);
+        }
         let same = self.probed.as_ref().is_some_and(|old| {
-            old.facts == probed.facts && old.slots == probed.slots && old.targets == probed.targets
+            old.facts == probed.facts
+                && old.slots == probed.slots
+                && old.targets == probed.targets
+                && old.objects == probed.objects
         });
         if same {
             return None;

@@ -205,6 +205,10 @@ impl Tree for Directory {
     fn keeps(&self) -> bool {
         false
     }
+
+    fn object(&self, path: &str) -> Option<u64> {
+        Some(self.root.stamp(path)?.inode)
+    }
 }
 
 /// A file with a fault on it.

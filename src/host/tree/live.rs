@@ -79,4 +79,9 @@ impl Tree for Live {
             .trim_end_matches('/')
             .to_owned())
     }
+
+    fn object(&self, path: &str) -> Option<u64> {
+        let (root, rest) = self.at(path).ok()?;
+        Some(root.stamp(rest)?.inode)
+    }
 }

@@ -159,7 +159,7 @@ impl Rooted {
 /// What changes when a file is edited in place or replaced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Stamp {
-    inode: u64,
+    pub(super) inode: u64,
     size: i64,
     seconds: i64,
     nanos: u64,

@@ -11,8 +11,8 @@ use crate::core::ids::PortNumber;
 use crate::core::model::facts::{DeviceFacts, PortFacts};
 use crate::core::model::snapshot::{SlotState, Snapshot};
 use crate::core::render::families::{
-    RAW_READING, READING_SATURATED, COUNTER_SOURCE_INFO, DEVICE_INFO, DEVICE_SKIPPED, Family,
-    PORT_INFO,
+    COUNTER_SOURCE_INFO, DEVICE_INFO, DEVICE_SKIPPED, Family, PORT_INFO, RAW_READING,
+    READING_SATURATED,
 };
 use crate::core::units;
 use crate::core::wire::{Place, Slot, What};

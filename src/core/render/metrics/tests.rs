@@ -47,10 +47,10 @@ fn values_are_in_base_units_under_the_labels_of_their_place() {
     assert_eq!(
         samples(&snapshot(vec![device])),
         [
-            r#"railwatch_raw_reading{device="mlx5_0",port="1",group="hw_counters",name="new \"counter\"\\?"} 3"#,
             r#"railwatch_netdev_transmit_bytes_total{netdev="eth0"} 7"#,
             r#"railwatch_pcie_link_width_lanes{device="mlx5_0"} 16"#,
             r#"railwatch_port_transmit_bytes_total{device="mlx5_0",port="1"} 100"#,
+            r#"railwatch_raw_reading{device="mlx5_0",port="1",group="hw_counters",name="new \"counter\"\\?"} 3"#,
         ]
     );
 }
@@ -74,8 +74,8 @@ fn a_saturated_counter_keeps_its_value_and_is_told() {
     assert_eq!(
         samples(&snapshot(vec![device])),
         [
-            r#"railwatch_reading_saturated{metric="railwatch_port_link_downed_total",device="mlx5_0",port="1"} 1"#,
             r#"railwatch_port_link_downed_total{device="mlx5_0",port="1"} 255"#,
+            r#"railwatch_reading_saturated{metric="railwatch_port_link_downed_total",device="mlx5_0",port="1"} 1"#,
         ]
     );
 }
