@@ -23,6 +23,9 @@ use crate::daemon::history::health::Health;
 
 /// How long a device that is gone is remembered: longer than a driver reload or a firmware reset.
 const REMEMBERED: Duration = Duration::from_secs(600);
+/// Counters of one device that fall in one pass before the device counts as started again. One
+/// alone may have been cleared by hand.
+const MASS_RESET: usize = 3;
 /// A key is current for this many tenths of its lane's interval.
 const CURRENT_TENTHS: u32 = 25;
 
@@ -85,12 +88,20 @@ struct Device {
     gone: Option<BootTime>,
     /// When it last reported.
     seen: BootTime,
+    /// When it last started again.
+    restarted: Option<BootTime>,
 }
 
 impl History {
     /// Takes what a reader said. `failed` hears of each value whose state turned bad, changed its
     /// reason, or turned good again.
-    pub fn take(&mut self, event: Event, now: BootTime, failed: &mut dyn FnMut(Failure<'_>)) {
+    pub fn take(
+        &mut self,
+        event: Event,
+        now: BootTime,
+        intervals: &Intervals,
+        failed: &mut dyn FnMut(Failure<'_>),
+    ) {
         match event {
             Event::Present { devices, skipped } => self.present(&devices, skipped, now),
             Event::Facts {
@@ -98,7 +109,7 @@ impl History {
                 facts,
                 slots,
             } => self.learn(generation, *facts, slots, now),
-            Event::Report(report) => self.report(&report, now, failed),
+            Event::Report(report) => self.report(&report, now, intervals, failed),
             Event::Busy { device, .. } => {
                 let sources = self.sources_of(&device);
                 self.health.overrun(&sources);
@@ -118,7 +129,9 @@ impl History {
         self.skipped = skipped;
         for (key, device) in &mut self.devices {
             if devices.contains(key) {
-                device.gone = None;
+                if device.gone.take().is_some() {
+                    device.restart(now);
+                }
             } else {
                 device.gone.get_or_insert(now);
             }
@@ -130,11 +143,15 @@ impl History {
     fn learn(&mut self, generation: u32, facts: DeviceFacts, slots: Vec<Slot>, seen: BootTime) {
         let key = facts.key.clone();
         let mut old = self.devices.remove(&key);
+        if let Some(old) = old.as_mut().filter(|old| old.gone.is_some()) {
+            old.restart(seen);
+        }
         let cells = slots.iter().map(|slot| {
             old.as_mut()
                 .map_or_else(Cell::default, |old| old.give(slot))
         });
         let cells = cells.collect();
+        let restarted = old.as_ref().and_then(|old| old.restarted);
         let device = Device {
             facts: Arc::new(facts),
             cells,
@@ -142,11 +159,18 @@ impl History {
             generation,
             gone: None,
             seen,
+            restarted,
         };
         self.devices.insert(key, device);
     }
 
-    fn report(&mut self, report: &Report, now: BootTime, failed: &mut dyn FnMut(Failure<'_>)) {
+    fn report(
+        &mut self,
+        report: &Report,
+        now: BootTime,
+        intervals: &Intervals,
+        failed: &mut dyn FnMut(Failure<'_>),
+    ) {
         let Some(device) = self.devices.get_mut(&report.device) else {
             return;
         };
@@ -159,12 +183,14 @@ impl History {
             .iter()
             .zip(&mut device.cells)
             .filter(|(slot, _)| report.lanes.has(slot.lane));
+        let mut fallen: usize = 0;
         for ((slot, cell), reading) in due.zip(&report.readings) {
             let at = report
                 .began
                 .after(Duration::from_nanos(reading.offset_nanos));
             let before = cell.fault();
-            cell.take(slot, reading.outcome, at);
+            let gap = intervals.current_for(slot.lane);
+            fallen = fallen.saturating_add(cell.take(slot, reading.outcome, at, gap).into());
             self.health.read(slot.source, reading.outcome);
             let reason = cell.fault();
             if reason != before {
@@ -174,6 +200,9 @@ impl History {
                     reason,
                 });
             }
+        }
+        if fallen >= MASS_RESET {
+            device.restart(report.began);
         }
         for (source, nanos) in &report.spent {
             self.health.spent(*source, Duration::from_nanos(*nanos));
@@ -235,6 +264,14 @@ impl History {
 }
 
 impl Device {
+    /// Nothing read before says anything about what is read from here on.
+    fn restart(&mut self, at: BootTime) {
+        self.restarted = Some(at);
+        for cell in &mut self.cells {
+            cell.restart(at);
+        }
+    }
+
     /// The cell of a slot, by what it is and not by where it stands in the list.
     fn give(&mut self, slot: &Slot) -> Cell {
         let found = self.slots.iter().position(|old| {
@@ -263,6 +300,7 @@ impl Device {
             facts: Arc::clone(&self.facts),
             slots: Arc::clone(&self.slots),
             states: self.slots.iter().zip(&self.cells).map(state).collect(),
+            restarted: self.restarted,
         }
     }
 }
@@ -271,3 +309,6 @@ impl Device {
 fn is_value(outcome: Outcome) -> bool {
     matches!(outcome, Outcome::Value(_))
 }
+
+#[cfg(test)]
+mod tests;

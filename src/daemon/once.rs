@@ -64,7 +64,7 @@ pub fn once(config: &Config, node: Node, timeout: Duration) -> Result<Snapshot, 
             }
             done |= matches!(event, Event::Done { .. });
             heard |= matches!(event, Event::Present { .. } | Event::Done { .. });
-            history.take(event, clock.now(), &mut |_| {});
+            history.take(event, clock.now(), &intervals(config), &mut |_| {});
         }
     }
     let (now, intervals) = (clock.now(), intervals(config));

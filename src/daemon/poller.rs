@@ -167,8 +167,10 @@ impl Poller {
             }
             let now = self.parts.clock.now();
             let complaints = &mut self.complaints;
-            self.history
-                .take(event, now, &mut |failure| complaints.hear(failure, now));
+            let intervals = self.schedule.intervals();
+            self.history.take(event, now, intervals, &mut |failure| {
+                complaints.hear(failure, now);
+            });
             if is_done {
                 self.publish();
             }

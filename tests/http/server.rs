@@ -226,9 +226,11 @@ fn device(name: &str) -> DeviceView {
                 value: 42,
                 saturated: false,
                 at: BootTime(1),
+                run: railwatch::core::model::change::Run::default(),
             },
             SlotState::Fault(FaultReason::Permission),
             SlotState::NotCurrent,
         ],
+        restarted: None,
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::core::catalog::{Lane, Source};
+use crate::core::model::change::Run;
 use crate::core::model::facts::{DeviceFacts, Skipped};
 use crate::core::model::outcome::FaultReason;
 use crate::core::model::time::BootTime;
@@ -38,6 +39,9 @@ pub struct DeviceView {
     pub slots: Arc<[Slot]>,
     /// State of `slots`, same order and length.
     pub states: Vec<SlotState>,
+    /// When it last came back, or several of its counters had started again at once; `None` if it
+    /// has not since it was first seen.
+    pub restarted: Option<BootTime>,
 }
 
 /// The newest state of one slot.
@@ -51,6 +55,8 @@ pub enum SlotState {
         saturated: bool,
         /// When it was read.
         at: BootTime,
+        /// The unbroken run of readings it belongs to.
+        run: Run,
     },
     /// Read, and the kernel has nothing to say.
     Absent,

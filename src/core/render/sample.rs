@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::core::catalog::{self, Driver, Lane, Source};
 use crate::core::ids::{DeviceKey, DeviceName, NetdevName, PortNumber};
+use crate::core::model::change::Run;
 use crate::core::model::facts::{
     DeviceFacts, Function, NetdevFacts, NetdevRole, PciFacts, PortFacts, RdmaFacts,
 };
@@ -60,6 +61,7 @@ pub(super) fn current(value: u64) -> SlotState {
         value,
         saturated: false,
         at: BootTime(99_500_000_000),
+        run: Run::default(),
     }
 }
 
@@ -68,6 +70,7 @@ pub(super) fn saturated(value: u64) -> SlotState {
         value,
         saturated: true,
         at: BootTime(99_500_000_000),
+        run: Run::default(),
     }
 }
 
@@ -78,6 +81,7 @@ pub(super) fn device(name: &str, netdev: &str, read: Vec<(Slot, SlotState)>) -> 
         facts: Arc::new(facts(name, netdev)),
         slots: slots.into(),
         states,
+        restarted: None,
     }
 }
 

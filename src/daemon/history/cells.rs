@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::core::catalog::{self, AtTop, Kind};
-use crate::core::model::change::{self, Change};
+use crate::core::model::change::{self, Began, Run, Step};
 use crate::core::model::outcome::{FaultReason, Outcome};
 use crate::core::model::snapshot::SlotState;
 use crate::core::model::time::BootTime;
@@ -19,6 +19,7 @@ pub(super) struct Cell {
     saturated: bool,
     at: BootTime,
     newest: Newest,
+    run: Run,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -31,42 +32,76 @@ enum Newest {
 }
 
 impl Cell {
-    /// Takes one attempt.
-    pub(super) fn take(&mut self, slot: &Slot, outcome: Outcome, at: BootTime) {
+    /// Takes one attempt; readings further apart than `gap` are not one run. Whether the counter
+    /// has started again.
+    pub(super) fn take(
+        &mut self,
+        slot: &Slot,
+        outcome: Outcome,
+        at: BootTime,
+        gap: Duration,
+    ) -> bool {
+        let unbroken = self.newest == Newest::Value && at.since(self.at) <= gap;
         self.at = at;
         match outcome {
             Outcome::Value(value) => {
+                if !unbroken {
+                    let began = if self.raw.is_some() {
+                        Began::Gap
+                    } else {
+                        Began::First
+                    };
+                    self.run = Run { since: at, began };
+                }
                 self.newest = Newest::Value;
-                self.value(slot, value);
+                self.value(slot, value)
             }
-            Outcome::Absent => self.newest = Newest::Absent,
-            Outcome::Fault(reason) => self.newest = Newest::Fault(reason),
+            Outcome::Absent => {
+                self.newest = Newest::Absent;
+                false
+            }
+            Outcome::Fault(reason) => {
+                self.newest = Newest::Fault(reason);
+                false
+            }
         }
     }
 
-    fn value(&mut self, slot: &Slot, value: u64) {
+    /// The device has started again: what was read before says nothing about what is read now.
+    pub(super) fn restart(&mut self, since: BootTime) {
+        let began = Began::Reset;
+        self.run = Run { since, began };
+    }
+
+    fn value(&mut self, slot: &Slot, value: u64) -> bool {
         let Some((width, at_top)) = counter(&slot.what) else {
             self.sum = value;
             self.raw = Some(value);
-            return;
+            return false;
         };
         let Some(before) = self.raw.replace(value) else {
             self.sum = value;
-            self.saturated = change::between(0, value, width, at_top) == Change::Saturated;
-            return;
+            self.saturated = change::step(0, value, width, at_top) == Step::Saturated;
+            return false;
         };
-        let grown = match change::between(before, value, width, at_top) {
-            Change::Increase(by) | Change::Reset(by) => {
+        let step = change::step(before, value, width, at_top);
+        let grown = match step {
+            Step::Increase(by) | Step::Reset(by) => {
                 self.saturated = false;
                 by
             }
             // The way up to the top is known, what came after is not.
-            Change::Saturated => {
+            Step::Saturated => {
                 self.saturated = true;
                 value.saturating_sub(before)
             }
         };
         self.sum = self.sum.saturating_add(grown);
+        let fell = matches!(step, Step::Reset(_));
+        if fell {
+            self.restart(self.at);
+        }
+        fell
     }
 
     /// Why the newest attempt failed.
@@ -92,6 +127,7 @@ impl Cell {
                 value: self.sum,
                 saturated: self.saturated,
                 at: self.at,
+                run: self.run,
             },
             Newest::Absent => SlotState::Absent,
             Newest::Fault(reason) => SlotState::Fault(reason),
@@ -145,7 +181,7 @@ mod tests {
     fn shown(slot: &Slot, values: &[u64]) -> (u64, bool) {
         let mut cell = Cell::default();
         for value in values {
-            cell.take(slot, Outcome::Value(*value), BootTime(1));
+            cell.take(slot, Outcome::Value(*value), BootTime(1), LONG);
         }
         match cell.state(BootTime(1), LONG) {
             SlotState::Current {
@@ -174,17 +210,52 @@ mod tests {
     fn a_failed_read_is_not_the_last_value() {
         let bytes = slot("railwatch_port_transmit_bytes_total", 64);
         let mut cell = Cell::default();
-        cell.take(&bytes, Outcome::Value(5), BootTime(1));
-        cell.take(&bytes, Outcome::Fault(FaultReason::Io), BootTime(2));
+        cell.take(&bytes, Outcome::Value(5), BootTime(1), LONG);
+        cell.take(&bytes, Outcome::Fault(FaultReason::Io), BootTime(2), LONG);
         assert_eq!(
             cell.state(BootTime(2), LONG),
             SlotState::Fault(FaultReason::Io)
         );
-        cell.take(&bytes, Outcome::Value(8), BootTime(3));
+        cell.take(&bytes, Outcome::Value(8), BootTime(3), LONG);
         assert!(matches!(
             cell.state(BootTime(3), LONG),
             SlotState::Current { value: 8, .. }
         ));
+    }
+
+    fn run(cell: &Cell, now: u64) -> Run {
+        match cell.state(BootTime(now), Duration::MAX) {
+            SlotState::Current { run, .. } => run,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_run_ends_with_a_gap_a_failed_read_and_a_reset() {
+        let bytes = slot("railwatch_port_transmit_bytes_total", 64);
+        let second = 1_000_000_000;
+        let mut cell = Cell::default();
+        let mut read = |outcome, at| {
+            cell.take(&bytes, outcome, BootTime(at), LONG);
+            cell
+        };
+        let began = |cell: Cell, at| run(&cell, at);
+        let first = began(read(Outcome::Value(5), 1), 1);
+        assert_eq!((first.since, first.began), (BootTime(1), Began::First));
+        assert_eq!(began(read(Outcome::Value(6), 2), 2), first);
+        let late = 3 + second;
+        let after_a_gap = began(read(Outcome::Value(7), late), late);
+        assert_eq!(
+            (after_a_gap.since, after_a_gap.began),
+            (BootTime(late), Began::Gap)
+        );
+        read(Outcome::Fault(FaultReason::Io), late + 1);
+        assert_eq!(
+            began(read(Outcome::Value(8), late + 2), late + 2).since.0,
+            late + 2
+        );
+        let reset = began(read(Outcome::Value(1), late + 3), late + 3);
+        assert_eq!((reset.since.0, reset.began), (late + 3, Began::Reset));
     }
 
     #[test]
@@ -192,7 +263,7 @@ mod tests {
         let bytes = slot("railwatch_port_transmit_bytes_total", 64);
         let mut cell = Cell::default();
         assert_eq!(cell.state(BootTime(0), LONG), SlotState::NotCurrent);
-        cell.take(&bytes, Outcome::Value(5), BootTime(0));
+        cell.take(&bytes, Outcome::Value(5), BootTime(0), LONG);
         assert!(matches!(
             cell.state(BootTime(1_000_000_000), LONG),
             SlotState::Current { .. }

@@ -242,6 +242,7 @@ fn step(number: u64, views: &[DeviceView]) -> Snapshot {
                 facts: Arc::clone(&view.facts),
                 slots: Arc::clone(&view.slots),
                 states: states.collect(),
+                restarted: None,
             })
         })
         .collect();
