@@ -3,6 +3,7 @@
 //! Nothing here opens a file, a socket or a process, asks a clock or writes a log line.
 
 pub mod catalog;
+pub mod detect;
 pub mod ids;
 pub mod model;
 pub mod parse;

@@ -26,6 +26,19 @@ pub fn gigabits_per_second(bytes_per_second: u64) -> f64 {
     float(bytes_per_second) / 125_000_000.0
 }
 
+/// What a PCIe link carries, bytes per second in each direction: speed times lanes, less its line
+/// code (8b/10b up to 5 GT/s, 128b/130b above; PCI Express Base Specification §4.2).
+#[must_use]
+pub fn pcie_bytes_per_second(transfers_per_second: u64, lanes: u64) -> u64 {
+    let bits = transfers_per_second.saturating_mul(lanes);
+    let coded = if transfers_per_second <= 5_000_000_000 {
+        bits.saturating_mul(8).checked_div(10)
+    } else {
+        bits.saturating_mul(128).checked_div(130)
+    };
+    coded.unwrap_or_default() / BITS_PER_BYTE
+}
+
 /// Transfers per second → GT/s, as the PCIe specification names links; for people only.
 #[must_use]
 pub fn gigatransfers_per_second(transfers_per_second: u64) -> f64 {
@@ -60,6 +73,14 @@ mod tests {
             Some(50_000_000_000)
         );
         assert_eq!(bytes_per_second_from_tenth_gigabits(u64::MAX), None);
+    }
+
+    #[test]
+    fn a_pcie_link_carries_its_lanes_less_the_line_code() {
+        // 252 Gb/s for Gen5 x8, 504 for x16 and 8 for Gen1 x4.
+        assert_eq!(pcie_bytes_per_second(32_000_000_000, 8) / 125_000_000, 252);
+        assert_eq!(pcie_bytes_per_second(32_000_000_000, 16) / 125_000_000, 504);
+        assert_eq!(pcie_bytes_per_second(2_500_000_000, 4) / 125_000_000, 8);
     }
 
     #[test]

@@ -206,6 +206,7 @@ fn device(name: &str) -> DeviceView {
                 vendor: Some(0x15b3),
                 device: Some(0x1021),
                 numa_node: Some(1),
+                path: Vec::new(),
             }),
             rdma: None,
             ports: vec![PortFacts {

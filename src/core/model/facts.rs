@@ -63,6 +63,24 @@ pub struct PciFacts {
     pub device: Option<u16>,
     /// NUMA node; absent when the firmware does not say (-1).
     pub numa_node: Option<u32>,
+    /// PCIe ports on the way to it, from the root port down, and itself as the last.
+    pub path: Vec<PcieHop>,
+}
+
+/// One PCIe port on the way from the root complex to a function. Its link is the one to the next
+/// hop for a root port or a switch's downstream port, and the one to the hop before for all others.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PcieHop {
+    /// Its address.
+    pub address: PciAddress,
+    /// Transfers per second of each lane now.
+    pub speed: Option<u64>,
+    /// Lanes in use now.
+    pub width: Option<u64>,
+    /// Transfers per second it supports.
+    pub max_speed: Option<u64>,
+    /// Lanes it supports.
+    pub max_width: Option<u64>,
 }
 
 /// What is known of an RDMA device.

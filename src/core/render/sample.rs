@@ -98,6 +98,7 @@ fn facts(name: &str, netdev: &str) -> DeviceFacts {
             vendor: Some(0x15b3),
             device: Some(0x1021),
             numa_node: None,
+            path: Vec::new(),
         }),
         rdma: Some(RdmaFacts {
             node_type: Some(1),
