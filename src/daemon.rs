@@ -5,6 +5,7 @@ pub mod complaint;
 pub mod config;
 pub mod history;
 pub mod http;
+mod keeper;
 pub mod log;
 pub mod notify;
 pub mod once;

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
-use railwatch::core::catalog::LaneSet;
+use railwatch::core::catalog::{Lane, LaneSet};
 use railwatch::core::ids::DeviceKey;
 use railwatch::core::model::time::BootTime;
 use railwatch::core::wire::{Event, Hello, Node, PROTOCOL, Report};
@@ -240,7 +240,7 @@ fn a_reader_of_another_protocol_is_refused() {
 }
 
 #[test]
-fn a_device_that_kills_its_readers_is_left_out_the_second_time() {
+fn a_device_that_kills_its_readers_is_left_out_the_third_time() {
     let mut stage = Stage::new("cat \"$0/first\"; exit 1").says(
         "first",
         vec![
@@ -249,10 +249,10 @@ fn a_device_that_kills_its_readers_is_left_out_the_second_time() {
             report("well"),
         ],
     );
-    for round in 0..2 {
+    for round in 0..3 {
         assert!(
             stage.resting(round).is_empty(),
-            "nobody is blamed for one death"
+            "nobody is blamed for two deaths"
         );
         stage.poll(round, round);
         stage.hear(round);
@@ -260,7 +260,7 @@ fn a_device_that_kills_its_readers_is_left_out_the_second_time() {
             panic!("it goes on")
         };
     }
-    assert_eq!(stage.resting(2), [key("deadly")]);
+    assert_eq!(stage.resting(3), [key("deadly")]);
 }
 
 #[test]
@@ -272,4 +272,110 @@ fn a_word_of_a_reader_that_was_replaced_is_not_heard() {
     stage.supervisor.check(at(11));
     assert_eq!(stage.supervisor.pid(), None);
     assert!(stage.supervisor.hear(said, at(11)).is_empty());
+}
+
+/// Looks at `done` until it is so.
+fn until(what: &str, mut done: impl FnMut() -> bool) {
+    let (_never, clock) = channel::<()>();
+    for _ in 0..3000 {
+        if done() {
+            return;
+        }
+        clock.recv_timeout(Duration::from_millis(10)).unwrap_err();
+    }
+    unreachable!("never {what}");
+}
+
+#[test]
+fn a_reader_that_closes_its_pipe_and_lives_on_is_ended() {
+    let mut stage = Stage::new("head -c 4 >/dev/null; exec >&- 2>&-; exec sleep 600");
+    stage.poll(1, 0);
+    let pid = stage.supervisor.pid().unwrap();
+    assert!(matches!(stage.hear(0), Word::Ended(_)));
+    until("reaped", || {
+        stage.supervisor.check(at(1));
+        !PathBuf::from(format!("/proc/{pid}")).exists()
+    });
+    assert_eq!(stage.supervisor.counts().abandoned, 0);
+}
+
+#[test]
+fn nobody_is_blamed_for_the_time_we_were_away_ourselves() {
+    let mut stage =
+        Stage::new("cat \"$0/hello\"; exec sleep 600").says("hello", vec![present(&["a"])]);
+    stage.poll(1, 0);
+    stage.hear(0);
+    for second in 1..=5 {
+        stage.supervisor.check(at(second));
+    }
+    let pid = stage.supervisor.pid();
+    // Suspended for an hour with a poll open.
+    stage.supervisor.check(at(3600));
+    stage.supervisor.check(at(3601));
+    assert_eq!(stage.supervisor.pid(), pid);
+    // What is not answered after that is held against it.
+    for second in 3602..3620 {
+        stage.supervisor.check(at(second));
+    }
+    assert_ne!(stage.supervisor.pid(), pid);
+}
+
+#[test]
+fn a_device_that_hangs_on_the_slow_lane_alone_is_tried_less_and_less() {
+    let answer = Event::Report(Report {
+        seq: 1,
+        device: key("a"),
+        generation: 1,
+        lanes: LaneSet::default().with(Lane::Fast),
+        began: BootTime(0),
+        readings: Vec::new(),
+        spent: Vec::new(),
+    });
+    let mut stage =
+        Stage::new("cat \"$0/hello\"; exec sleep 600").says("hello", vec![present(&["a"]), answer]);
+    let (mut rests, mut now) = (Vec::new(), 0);
+    for child in 0..3 {
+        while stage.supervisor.pid().is_none() {
+            now += 1;
+            stage.poll(now, now);
+        }
+        // The one before may still have its last word to say.
+        while matches!(stage.hear(now), Word::Ended(_)) {}
+        // The next poll is not answered, which its dispatcher says at the one after.
+        stage.poll(now + 1, now + 1);
+        let (seq, device) = (now + 2, key("a"));
+        let busy = Word::Events(vec![Event::Busy { seq, device }]);
+        stage
+            .supervisor
+            .hear(Said { child, word: busy }, at(now + 2));
+        while stage.supervisor.pid().is_some() {
+            now += 1;
+            stage.supervisor.check(at(now));
+            assert!(now < 100_000, "nobody is blamed");
+        }
+        let retry = stage.supervisor.stalls().devices()[&key("a")].retry_at;
+        rests.push(retry.since(at(now)).as_secs());
+        until("reaped", || {
+            stage.supervisor.check(at(now));
+            stage.resting(now + 100_000).is_empty()
+        });
+        now += rests.last().unwrap() + 1;
+    }
+    assert_eq!(rests, [60, 120, 240]);
+}
+
+#[test]
+fn a_reader_that_ends_after_its_first_poll_is_started_less_and_less() {
+    let mut stage = Stage::new("head -c 4 >/dev/null; cat \"$0/hello\"")
+        .says("hello", vec![present(&[]), Event::Done { seq: 1000 }]);
+    let mut starts = Vec::new();
+    for now in 0..120 {
+        stage.poll(now, now);
+        if stage.supervisor.pid().is_some() {
+            starts.push(now);
+            while matches!(stage.hear(now), Word::Events(_)) {}
+        }
+        stage.supervisor.check(at(now));
+    }
+    assert!(starts.len() <= 8, "started at {starts:?}");
 }

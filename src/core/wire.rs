@@ -86,7 +86,7 @@ pub enum Event {
     },
     /// What a device is and what is read from it; sent before its first report and after changes.
     Facts {
-        /// Counts up with each `Facts` of one device in one reader.
+        /// Counts up with each `Facts` of one reader: no two are alike.
         generation: u32,
         /// What it is.
         facts: Box<DeviceFacts>,

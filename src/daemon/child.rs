@@ -6,6 +6,7 @@
 
 mod leaving;
 mod process;
+mod running;
 mod stall;
 mod supervisor;
 

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use tracing::{debug, info, warn};
 
+use crate::core::ids::DeviceKey;
 use crate::core::model::outcome::FaultReason;
 use crate::core::model::time::BootTime;
 use crate::daemon::history::Failure;
@@ -16,8 +17,8 @@ const LINES: u32 = 30;
 /// Faults that are kept apart; more are only counted.
 const KEPT: usize = 4096;
 
-/// One value of one device.
-type Key = (String, String, String);
+/// One value of one device: the device's key, the place, the file.
+type Key = (DeviceKey, String, String);
 
 /// Decides what is said of failed reads.
 #[derive(Debug, Default)]
@@ -51,11 +52,8 @@ impl Complaints {
         let device = failure.facts.name.as_str();
         let file = failure.slot.file.as_str();
         let place = format!("{:?}", failure.slot.place);
-        match self.decide(
-            (device.to_owned(), place.clone(), file.to_owned()),
-            failure.reason,
-            now,
-        ) {
+        let key = (failure.facts.key.clone(), place.clone(), file.to_owned());
+        match self.decide(key, failure.reason, now) {
             Line::Begins => {
                 let reason = failure.reason.map_or("", FaultReason::as_str);
                 warn!(
@@ -85,7 +83,7 @@ impl Complaints {
                 .open
                 .keys()
                 .next()
-                .map(|(device, _, file)| format!("{device} {file}"));
+                .map(|(device, _, file)| format!("{} {file}", device.as_str()));
             let example = example.unwrap_or_default();
             warn!(
                 failing,
@@ -94,6 +92,11 @@ impl Complaints {
                 "values cannot be read; railwatch metrics --output json lists them"
             );
         }
+    }
+
+    /// Forgets devices that are not there any more: nobody can mend what is gone.
+    pub fn keep(&mut self, here: &[DeviceKey]) {
+        self.open.retain(|(device, ..), _| here.contains(device));
     }
 
     fn decide(&mut self, key: Key, reason: Option<FaultReason>, now: BootTime) -> Line {
@@ -130,7 +133,7 @@ mod tests {
 
     fn key(number: u32) -> Key {
         (
-            "mlx5_0".to_owned(),
+            DeviceKey::new("sys/devices/mlx5_0"),
             "Port(1)".to_owned(),
             format!("counter_{number}"),
         )
@@ -163,6 +166,14 @@ mod tests {
         assert_eq!(complaints.decide(key(1), io, BootTime(1)), Line::Nothing);
         assert_eq!(complaints.decide(key(1), None, BootTime(2)), Line::Ends);
         assert_eq!(complaints.decide(key(1), None, BootTime(3)), Line::Nothing);
+    }
+
+    #[test]
+    fn a_device_that_is_gone_is_not_complained_of() {
+        let mut complaints = Complaints::default();
+        complaints.decide(key(1), Some(FaultReason::Io), BootTime(0));
+        complaints.keep(&[DeviceKey::new("sys/devices/mlx5_1")]);
+        assert!(complaints.open.is_empty());
     }
 
     #[test]

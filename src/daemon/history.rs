@@ -12,17 +12,20 @@ use std::time::Duration;
 
 use crate::core::catalog::{Lane, Source};
 use crate::core::ids::DeviceKey;
-use crate::core::model::facts::{DeviceFacts, Skipped};
+use crate::core::model::facts::{DeviceFacts, SkipReason, Skipped};
 use crate::core::model::outcome::{FaultReason, Outcome};
 use crate::core::model::snapshot::{DeviceView, SourceView};
 use crate::core::model::time::BootTime;
 use crate::core::wire::{Event, Report, Slot};
 use crate::daemon::child::Counts;
 use crate::daemon::history::cells::Cell;
-use crate::daemon::history::health::Health;
+use crate::daemon::history::health::{Ages, Health};
 
 /// How long a device that is gone is remembered: longer than a driver reload or a firmware reset.
 const REMEMBERED: Duration = Duration::from_secs(600);
+/// A device whose pass takes longer than its lane's interval has its own, up to this: by then its
+/// reader's deadline has come.
+const SLOWEST: Duration = Duration::from_secs(10);
 /// Counters of one device that fall in one pass before the device counts as started again. One
 /// alone may have been cleared by hand.
 const MASS_RESET: usize = 3;
@@ -48,6 +51,16 @@ impl Intervals {
             Lane::Fast => self.fast,
             Lane::Link => self.link,
             Lane::Slow => self.slow,
+        }
+    }
+
+    /// The same, but none shorter than this.
+    #[must_use]
+    pub fn at_least(self, shortest: Duration) -> Self {
+        Self {
+            fast: self.fast.max(shortest),
+            link: self.link.max(shortest),
+            slow: self.slow.max(shortest),
         }
     }
 
@@ -90,6 +103,8 @@ struct Device {
     seen: BootTime,
     /// When it last started again.
     restarted: Option<BootTime>,
+    /// Times between its last reports, the newest first.
+    spacing: [Duration; 2],
 }
 
 impl History {
@@ -127,7 +142,15 @@ impl History {
 
     fn present(&mut self, devices: &[DeviceKey], skipped: Vec<Skipped>, now: BootTime) {
         self.skipped = skipped;
+        let rests = |key: &DeviceKey| {
+            let mut skipped = self.skipped.iter();
+            skipped.any(|skipped| skipped.key == *key && skipped.reason == SkipReason::Stalled)
+        };
         for (key, device) in &mut self.devices {
+            if rests(key) {
+                // It is there and left alone.
+                continue;
+            }
             if devices.contains(key) {
                 if device.gone.take().is_some() {
                     device.restart(now);
@@ -152,6 +175,9 @@ impl History {
         });
         let cells = cells.collect();
         let restarted = old.as_ref().and_then(|old| old.restarted);
+        let spacing = old
+            .as_ref()
+            .map_or_else(Default::default, |old| old.spacing);
         let device = Device {
             facts: Arc::new(facts),
             cells,
@@ -160,6 +186,7 @@ impl History {
             gone: None,
             seen,
             restarted,
+            spacing,
         };
         self.devices.insert(key, device);
     }
@@ -177,6 +204,9 @@ impl History {
         if device.generation != report.generation {
             return;
         }
+        let intervals = &device.actual(intervals);
+        let [newest, _] = device.spacing;
+        device.spacing = [now.since(device.seen).min(SLOWEST), newest];
         device.seen = now;
         let due = device
             .slots
@@ -226,9 +256,9 @@ impl History {
         let here = self
             .devices
             .values()
-            .filter(|device| device.is_here(now, intervals));
+            .filter(|device| device.is_here(now, &device.actual(intervals)));
         let mut views: Vec<Arc<DeviceView>> = here
-            .map(|device| Arc::new(device.view(now, intervals)))
+            .map(|device| Arc::new(device.view(now, &device.actual(intervals))))
             .collect();
         views.sort_by(|a, b| a.facts.name.cmp(&b.facts.name));
         views
@@ -242,7 +272,7 @@ impl History {
 
     /// Health of each source.
     #[must_use]
-    pub fn sources(&self, intervals: &Intervals, counts: Counts) -> Vec<SourceView> {
+    pub fn sources(&self, now: BootTime, intervals: &Intervals, counts: Counts) -> Vec<SourceView> {
         let lanes = |source: Source| {
             let slots = self.devices.values().flat_map(|device| device.slots.iter());
             let lanes = slots
@@ -255,10 +285,19 @@ impl History {
         let stalled = self
             .skipped
             .iter()
-            .any(|skipped| skipped.reason == crate::core::model::facts::SkipReason::Stalled);
+            .any(|skipped| skipped.reason == SkipReason::Stalled);
         Source::ALL
             .into_iter()
-            .map(|source| self.health.view(source, lanes(source), stalled, counts))
+            .map(|source| {
+                let lanes = lanes(source);
+                let fastest = lanes.keys().map(|lane| intervals.current_for(*lane)).min();
+                let ages = Ages {
+                    now,
+                    current_for: fastest.unwrap_or_default(),
+                    stalled,
+                };
+                self.health.view(source, lanes, ages, counts)
+            })
             .collect()
     }
 }
@@ -270,6 +309,12 @@ impl Device {
         for cell in &mut self.cells {
             cell.restart(at);
         }
+    }
+
+    /// Intervals at which it is really read: one long pause does not make a slow device.
+    fn actual(&self, intervals: &Intervals) -> Intervals {
+        let [newest, before] = self.spacing;
+        intervals.at_least(newest.min(before))
     }
 
     /// The cell of a slot, by what it is and not by where it stands in the list.

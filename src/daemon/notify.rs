@@ -50,7 +50,8 @@ impl Notify {
     /// Longest time the poller may sleep.
     #[must_use]
     pub fn patience(&self) -> Duration {
-        self.feed.map_or(Duration::from_secs(1), |feed| feed / 2)
+        let second = Duration::from_secs(1);
+        self.feed.map_or(second, |feed| second.min(feed / 2))
     }
 }
 

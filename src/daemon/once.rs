@@ -12,6 +12,7 @@ use crate::daemon::config::Config;
 use crate::daemon::history::History;
 use crate::daemon::own;
 use crate::daemon::run::intervals;
+use crate::daemon::store;
 use crate::host::clock::{BootClock, Clock, wall_seconds};
 
 /// The node could not be read.
@@ -34,14 +35,12 @@ pub fn once(config: &Config, node: Node, timeout: Duration) -> Result<Snapshot, 
     let clock = BootClock::new(1);
     let (to, inbox) = channel::<Said>();
     let is_capture = matches!(node, Node::Captured { .. });
-    let hello = Hello {
-        protocol: PROTOCOL,
-        node,
-        stalled: Vec::new(),
-        restricted: Vec::new(),
-        raw: config.metrics.raw_counters,
-        clock_factor: 1,
+    let host = if is_capture {
+        HostFacts::default()
+    } else {
+        own::host()
     };
+    let hello = hello(config, node, &host);
     let mut supervisor =
         Supervisor::new(Launch::own("reader-nic"), hello, config.reader.deadline, to);
     let mut history = History::default();
@@ -67,19 +66,16 @@ pub fn once(config: &Config, node: Node, timeout: Duration) -> Result<Snapshot, 
             history.take(event, clock.now(), &intervals(config), &mut |_| {});
         }
     }
-    let (now, intervals) = (clock.now(), intervals(config));
-    let host = if is_capture {
-        HostFacts::default()
-    } else {
-        own::host()
-    };
+    // What one poll gave is what there is, however long the slowest device took.
+    let intervals = intervals(config);
+    let (now, shown) = (clock.now(), intervals.at_least(timeout));
     let snapshot = Snapshot {
         at: now,
         wall_seconds: wall_seconds(),
         polls: 1,
-        devices: history.views(now, &intervals),
+        devices: history.views(now, &shown),
         skipped: history.skipped().to_vec(),
-        sources: history.sources(&intervals, supervisor.counts()),
+        sources: history.sources(now, &intervals, supervisor.counts()),
         own: Arc::new(own::own(&host, supervisor.pid(), 0)),
     };
     supervisor.stop();
@@ -87,5 +83,24 @@ pub fn once(config: &Config, node: Node, timeout: Duration) -> Result<Snapshot, 
         Ok(snapshot)
     } else {
         Err(OnceError::Nothing(timeout))
+    }
+}
+
+/// What the reader is told. What a daemon of this boot has found must not be touched is not touched
+/// here either.
+fn hello(config: &Config, node: Node, host: &HostFacts) -> Hello {
+    let boot = host.boot_id.as_deref();
+    let kept = boot.map(|boot| store::peek(&config.path.state, boot));
+    let kept = kept.unwrap_or_default();
+    let now = BootClock::new(1).now();
+    let stalled = kept.stalled.into_iter();
+    let stalled = stalled.filter(|(_, stalled)| stalled.retry_at > now);
+    Hello {
+        protocol: PROTOCOL,
+        node,
+        stalled: stalled.map(|(key, _)| key).collect(),
+        restricted: kept.restricted.into_iter().collect(),
+        raw: config.metrics.raw_counters,
+        clock_factor: 1,
     }
 }

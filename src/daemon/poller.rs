@@ -11,7 +11,7 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tracing::warn;
 
-use crate::core::catalog::{Lane, LaneSet};
+use crate::core::catalog::LaneSet;
 use crate::core::model::snapshot::{HostFacts, Own, Snapshot};
 use crate::core::model::time::BootTime;
 use crate::core::wire::Event;
@@ -26,6 +26,10 @@ use crate::host::clock::{BootClock, Clock, wall_seconds};
 
 /// How long a tick's snapshot waits for a device that is late.
 const LATE: Duration = Duration::from_millis(250);
+/// How often we look at our own processes.
+const OWN: Duration = Duration::from_secs(10);
+/// Messages taken before the next look at the clock.
+const AT_ONCE: usize = 256;
 /// How long the first snapshot waits: a card's first probe may take seconds.
 const FIRST: Duration = Duration::from_secs(5);
 
@@ -86,6 +90,7 @@ pub struct Poller {
     complaints: Complaints,
     notify: Notify,
     own: Arc<Own>,
+    own_at: BootTime,
     polls: u64,
     /// Until when, in real time, the snapshot of this tick waits; `None` once it is out.
     publish_by: Option<BootTime>,
@@ -103,6 +108,7 @@ impl Poller {
             complaints: Complaints::default(),
             notify: Notify::default(),
             own: Arc::default(),
+            own_at: BootTime(0),
             polls: 0,
             publish_by: None,
             parts,
@@ -113,14 +119,30 @@ impl Poller {
     pub fn run(mut self) {
         loop {
             self.tick();
-            match self.parts.inbox.recv_timeout(self.patience()) {
-                Ok(Message::Said(said)) => self.hear(said),
-                Ok(Message::Settings(settings)) => self.set(settings),
-                Ok(Message::Stop) | Err(RecvTimeoutError::Disconnected) => break,
-                Err(RecvTimeoutError::Timeout) => {}
+            let first = match self.parts.inbox.recv_timeout(self.patience()) {
+                Ok(message) => Some(message),
+                Err(RecvTimeoutError::Timeout) => None,
+                Err(RecvTimeoutError::Disconnected) => break,
+            };
+            if first.is_some_and(|message| !self.take_all(message)) {
+                break;
             }
         }
         self.parts.supervisor.stop();
+    }
+
+    /// Takes a message and what else lies in the inbox, before anybody is judged by what has not
+    /// come; false if it is time to end.
+    fn take_all(&mut self, first: Message) -> bool {
+        let rest: Vec<Message> = self.parts.inbox.try_iter().take(AT_ONCE).collect();
+        for message in std::iter::once(first).chain(rest) {
+            match message {
+                Message::Said(said) => self.hear(said),
+                Message::Settings(settings) => self.set(settings),
+                Message::Stop => return false,
+            }
+        }
+        true
     }
 
     fn tick(&mut self) {
@@ -134,6 +156,9 @@ impl Poller {
         self.note_reader(reader);
         if self.publish_by.is_some_and(|by| real >= by) {
             self.publish();
+        }
+        if real.since(self.own_at) >= OWN {
+            self.look_at_self();
         }
         self.notify.ticked(real);
     }
@@ -152,9 +177,6 @@ impl Poller {
             self.publish_by = Some(real.after(wait));
         }
         self.parts.supervisor.poll(self.polls, lanes, real);
-        if lanes.has(Lane::Slow) {
-            self.look_at_self();
-        }
         self.complaints.tick(self.parts.clock.now());
     }
 
@@ -167,6 +189,9 @@ impl Poller {
             }
             let now = self.parts.clock.now();
             let complaints = &mut self.complaints;
+            if let Event::Present { devices, .. } = &event {
+                complaints.keep(devices);
+            }
             let intervals = self.schedule.intervals();
             self.history.take(event, now, intervals, &mut |failure| {
                 complaints.hear(failure, now);
@@ -197,6 +222,7 @@ impl Poller {
     }
 
     fn look_at_self(&mut self) {
+        self.own_at = self.real.now();
         let problems = self.parts.problems.load(Ordering::Relaxed);
         self.own = Arc::new(own::own(
             &self.parts.host,
@@ -217,7 +243,7 @@ impl Poller {
             skipped: self.history.skipped().to_vec(),
             sources: self
                 .history
-                .sources(intervals, self.parts.supervisor.counts()),
+                .sources(now, intervals, self.parts.supervisor.counts()),
             own: Arc::clone(&self.own),
         };
         let status = format!("reading {} devices", snapshot.devices.len());

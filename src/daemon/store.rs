@@ -4,16 +4,14 @@
 //! learns again.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use tracing::warn;
 
 use crate::core::ids::DeviceKey;
 use crate::daemon::child::Stalled;
+use crate::daemon::keeper::{self, Keeper};
 
 /// Version of the file.
 const SCHEMA: &str = "railwatch-state/1";
@@ -40,43 +38,39 @@ struct Document {
 /// The file.
 #[derive(Debug)]
 pub struct Store {
-    path: PathBuf,
+    keeper: Keeper,
     boot_id: String,
-    written: Kept,
-    /// A failure is said once.
-    complained: bool,
+    kept: Kept,
 }
 
 impl Store {
     /// Opens the state of this boot; what an earlier boot or a newer version left counts as empty.
     #[must_use]
     pub fn open(directory: &Path, boot_id: String) -> Self {
-        let path = directory.join("state.json");
-        let written = match read(&path) {
-            Ok(Some(document)) if document.boot_id == boot_id => document.kept,
-            Ok(_) => Kept::default(),
+        let path = file_in(directory);
+        let kept = match read(&path) {
+            Ok(document) => of_boot(document, &boot_id),
             Err(error) => {
-                set_aside(&path, &error);
+                keeper::set_aside(&path, &error);
                 Kept::default()
             }
         };
         Self {
-            path,
+            keeper: Keeper::of(path),
             boot_id,
-            written,
-            complained: false,
+            kept,
         }
     }
 
     /// What was kept.
     #[must_use]
     pub fn kept(&self) -> &Kept {
-        &self.written
+        &self.kept
     }
 
     /// Keeps this from now on; writes only if it differs.
     pub fn keep(&mut self, kept: Kept) {
-        if kept == self.written {
+        if kept == self.kept {
             return;
         }
         let document = Document {
@@ -84,24 +78,35 @@ impl Store {
             boot_id: self.boot_id.clone(),
             kept,
         };
-        if let Err(error) = write(&self.path, &document)
-            && !self.complained
-        {
-            self.complained = true;
-            warn!(path = %self.path.display(), error = %error, "cannot keep which devices are not to be touched; a restart learns it again");
+        // It is made of maps of texts and numbers, which JSON has.
+        if let Ok(content) = serde_json::to_vec_pretty(&document) {
+            self.keeper.put(content);
         }
-        self.written = document.kept;
+        self.kept = document.kept;
     }
 }
 
+/// What a daemon of this boot has kept, for a command that only looks; nothing if that cannot be
+/// told.
+#[must_use]
+pub fn peek(directory: &Path, boot_id: &str) -> Kept {
+    read(&file_in(directory)).map_or_else(|_| Kept::default(), |found| of_boot(found, boot_id))
+}
+
+fn file_in(directory: &Path) -> PathBuf {
+    directory.join("state.json")
+}
+
+fn of_boot(document: Option<Document>, boot_id: &str) -> Kept {
+    document
+        .filter(|document| document.boot_id == boot_id)
+        .map_or_else(Kept::default, |document| document.kept)
+}
+
 fn read(path: &Path) -> io::Result<Option<Document>> {
-    let file = match File::open(path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(error),
+    let Some(bytes) = keeper::read(path, LIMIT)? else {
+        return Ok(None);
     };
-    let mut bytes = Vec::new();
-    file.take(LIMIT).read_to_end(&mut bytes)?;
     let document: Document = serde_json::from_slice(&bytes)?;
     if document.schema == SCHEMA {
         Ok(Some(document))
@@ -113,28 +118,10 @@ fn read(path: &Path) -> io::Result<Option<Document>> {
     }
 }
 
-/// A file that is not ours to understand is kept for a person and out of the way.
-fn set_aside(path: &Path, error: &io::Error) {
-    let aside = path.with_extension("json.aside");
-    let moved = fs::rename(path, &aside).is_ok();
-    warn!(path = %path.display(), error = %error, moved, "cannot use the state file; starting without it");
-}
-
-fn write(path: &Path, document: &Document) -> io::Result<()> {
-    let fresh = path.with_extension("json.new");
-    let mut file = OpenOptions::new()
-        .write(true)
-        .create(true)
-        .truncate(true)
-        .mode(0o600)
-        .open(&fresh)?;
-    file.write_all(&serde_json::to_vec_pretty(document)?)?;
-    file.sync_all()?;
-    fs::rename(&fresh, path)
-}
-
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn kept() -> Kept {

@@ -59,7 +59,35 @@ pub enum Word {
 #[derive(Debug)]
 pub(super) struct Process {
     child: Child,
-    requests: File,
+    requests: Option<File>,
+}
+
+/// A child could not be started; one that was is to be reaped.
+#[derive(Debug)]
+pub(super) struct Failed {
+    pub(super) error: io::Error,
+    pub(super) process: Option<Process>,
+}
+
+/// Connects a child that was just started; what it says goes to `to`.
+fn wire<M: From<Said> + Send + 'static>(
+    child: &mut Child,
+    number: u64,
+    to: Sender<M>,
+) -> io::Result<File> {
+    let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+    let (Some(stdin), Some(stdout), Some(stderr)) = pipes else {
+        return Err(io::Error::other("a pipe is missing"));
+    };
+    let requests = File::from(OwnedFd::from(stdin));
+    // A child that does not take its requests must not hold us up.
+    rustix::io::ioctl_fionbio(&requests, true)?;
+    let listener = move || listen(number, stdout, stderr, &to);
+    thread::Builder::new()
+        .name("reader-pipe".to_owned())
+        .stack_size(128 << 10)
+        .spawn(listener)?;
+    Ok(requests)
 }
 
 impl Process {
@@ -72,7 +100,7 @@ impl Process {
         launch: &Launch,
         number: u64,
         to: Sender<M>,
-    ) -> io::Result<Self> {
+    ) -> Result<Self, Failed> {
         let mut child = Command::new(&launch.program)
             .arg0("railwatch")
             .args(&launch.arguments)
@@ -80,20 +108,26 @@ impl Process {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
-            .spawn()?;
-        let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
-        let (Some(stdin), Some(stdout), Some(stderr)) = pipes else {
-            return Err(io::Error::other("a pipe is missing"));
-        };
-        let requests = File::from(OwnedFd::from(stdin));
-        // A child that does not take its requests must not hold us up.
-        rustix::io::ioctl_fionbio(&requests, true)?;
-        let listener = move || listen(number, stdout, stderr, &to);
-        thread::Builder::new()
-            .name("reader-pipe".to_owned())
-            .stack_size(128 << 10)
-            .spawn(listener)?;
-        Ok(Self { child, requests })
+            .spawn()
+            .map_err(|error| Failed {
+                error,
+                process: None,
+            })?;
+        match wire(&mut child, number, to) {
+            Ok(requests) => Ok(Self {
+                child,
+                requests: Some(requests),
+            }),
+            Err(error) => {
+                let requests = None;
+                let mut process = Self { child, requests };
+                process.kill();
+                Err(Failed {
+                    error,
+                    process: Some(process),
+                })
+            }
+        }
     }
 
     pub(super) fn pid(&self) -> u32 {
@@ -104,13 +138,17 @@ impl Process {
     pub(super) fn send(&mut self, request: &Request) -> io::Result<()> {
         let bytes = frame::encode(request).map_err(io::Error::other)?;
         // Requests are far smaller than a pipe's atomic unit, the greeting smaller than its buffer.
-        self.requests.write_all(&bytes)
+        match &mut self.requests {
+            Some(requests) => requests.write_all(&bytes),
+            None => Err(io::ErrorKind::BrokenPipe.into()),
+        }
     }
 
     /// Asks the kernel to end it.
     pub(super) fn kill(&mut self) {
         // It fails only for a child that has been reaped, which is what was asked for.
         self.child.kill().ok();
+        self.requests = None;
     }
 
     /// Whether it has ended; reaps it.

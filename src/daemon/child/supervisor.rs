@@ -6,16 +6,23 @@ use std::time::Duration;
 
 use tracing::{info, warn};
 
-use crate::core::catalog::LaneSet;
+use crate::core::catalog::{Lane, LaneSet};
 use crate::core::ids::DeviceKey;
 use crate::core::model::time::BootTime;
 use crate::core::wire::{Event, Hello, PROTOCOL, Request};
 use crate::daemon::child::leaving::Leaving;
 use crate::daemon::child::process::{Launch, Process, Said, Word};
+use crate::daemon::child::running::{Running, Wrong};
 use crate::daemon::child::stall::{Stalled, Stalls};
 
-/// Longest pause between two starts of a child that never completes a poll.
+/// Longest pause between two starts of a child that never completes a poll, and how long one must
+/// have lived to be a healthy one.
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+/// Deaths before the one for which a suspect is found guilty.
+const GUILTY: u32 = 2;
+/// We look at every child each second; longer between two looks and we were away ourselves: stopped,
+/// starved, suspended.
+const AWAY: Duration = Duration::from_secs(3);
 
 /// What has happened to children so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -39,25 +46,13 @@ pub struct Supervisor<M> {
     restricted: BTreeSet<DeviceKey>,
     restarts: u64,
     started: u64,
-    /// Children in a row that completed no poll.
+    /// Children in a row that ended by themselves or answered nothing.
     failures: u32,
+    /// When deadlines were last looked at.
+    looked_at: Option<BootTime>,
     not_before: BootTime,
     /// Devices that had not answered when each of the last children died.
     suspects: Option<BTreeSet<DeviceKey>>,
-}
-
-#[derive(Debug)]
-struct Running {
-    number: u64,
-    process: Process,
-    heard_at: BootTime,
-    present: BTreeSet<DeviceKey>,
-    /// Since when each device owes an answer.
-    waiting: BTreeMap<DeviceKey, BootTime>,
-    /// Polls that are not done, with the time they were sent.
-    open: BTreeMap<u64, BootTime>,
-    /// Devices that were left alone when it was started.
-    resting: Vec<DeviceKey>,
 }
 
 impl<M: From<Said> + Send + 'static> Supervisor<M> {
@@ -78,6 +73,7 @@ impl<M: From<Said> + Send + 'static> Supervisor<M> {
             restarts: 0,
             started: 0,
             failures: 0,
+            looked_at: None,
             not_before: BootTime(0),
             suspects: None,
         }
@@ -135,10 +131,7 @@ impl<M: From<Said> + Send + 'static> Supervisor<M> {
         };
         // A full pipe is a child that takes nothing; its oldest open poll runs into the deadline.
         if running.process.send(&Request::Poll { seq, lanes }).is_ok() {
-            running.open.insert(seq, now);
-            for device in &running.present {
-                running.waiting.entry(device.clone()).or_insert(now);
-            }
+            running.asked(seq, now);
         }
     }
 
@@ -153,7 +146,7 @@ impl<M: From<Said> + Send + 'static> Supervisor<M> {
         };
         match said.word {
             Word::Events(events) => {
-                running.heard_at = now;
+                running.heard(now);
                 if let Some(protocol) = foreign(&events) {
                     warn!(
                         protocol,
@@ -164,7 +157,7 @@ impl<M: From<Said> + Send + 'static> Supervisor<M> {
                     return Vec::new();
                 }
                 for event in &events {
-                    self.note(event);
+                    self.note(event, now);
                 }
                 events
             }
@@ -180,43 +173,34 @@ impl<M: From<Said> + Send + 'static> Supervisor<M> {
         for number in self.leaving.reap(now) {
             self.stalls.released(number);
         }
-        let Some(running) = &self.current else {
+        let away = self.looked_at.replace(now).map(|last| now.since(last));
+        let Some(running) = &mut self.current else {
             return;
         };
-        let late = |since: &BootTime| now.since(*since) > self.deadline;
-        // Silence counts from a poll that came after its last word: with slow lanes a reader whose
-        // other devices have reported has nothing more to say until the next one.
-        let heard_at = running.heard_at;
-        let is_silent = running
-            .open
-            .values()
-            .any(|sent| *sent >= heard_at && late(sent));
-        let guilty: Vec<DeviceKey> = running
-            .waiting
-            .iter()
-            .filter(|(_, since)| late(since))
-            .map(|(key, _)| key.clone())
-            .collect();
-        let is_open = running.open.values().next().is_some_and(late);
-        if is_silent {
-            warn!(
-                pid = running.process.pid(),
-                "reader says nothing; it is replaced"
-            );
-            self.give_up(&[], now);
-        } else if !guilty.is_empty() {
-            for device in &guilty {
-                warn!(
-                    device = device.as_str(),
-                    "a read does not return; the reader is replaced without this device"
-                );
+        if let Some(away) = away.filter(|away| *away > AWAY) {
+            running.excuse(away, now);
+        }
+        match running.wrong(now, self.deadline) {
+            Some(Wrong::Silent) => {
+                let pid = running.process.pid();
+                warn!(pid, "reader says nothing; it is replaced");
+                self.give_up(&[], now);
             }
-            self.give_up(&guilty, now);
-        } else if is_open && running.waiting.is_empty() {
-            self.give_up(&[], now);
-        } else if self.someone_has_rested(now) {
-            info!("trying devices again that had stalled");
-            self.retire(now);
+            Some(Wrong::Devices(guilty)) => {
+                for device in &guilty {
+                    warn!(
+                        device = device.as_str(),
+                        "a read does not return; the reader is replaced without this device"
+                    );
+                }
+                self.give_up(&guilty, now);
+            }
+            Some(Wrong::Unfinished) => self.give_up(&[], now),
+            None if self.someone_has_rested(now) => {
+                info!("trying devices again that had stalled");
+                self.retire(now);
+            }
+            None => {}
         }
     }
 
@@ -239,8 +223,11 @@ impl<M: From<Said> + Send + 'static> Supervisor<M> {
         };
         let mut process = match Process::start(&self.launch, number, self.to.clone()) {
             Ok(process) => process,
-            Err(error) => {
-                warn!(error = %error, "cannot start the reader");
+            Err(failed) => {
+                warn!(error = %failed.error, "cannot start the reader");
+                if let Some(process) = failed.process {
+                    self.leaving.take(number, process, now);
+                }
                 return self.pause(now);
             }
         };
@@ -250,42 +237,31 @@ impl<M: From<Said> + Send + 'static> Supervisor<M> {
             self.leaving.take(number, process, now);
             return self.pause(now);
         }
-        self.current = Some(Running {
-            number,
-            process,
-            heard_at: now,
-            present: BTreeSet::new(),
-            waiting: BTreeMap::new(),
-            open: BTreeMap::new(),
-            resting,
-        });
+        self.current = Some(Running::new(number, process, resting, now));
     }
 
-    fn note(&mut self, event: &Event) {
+    fn note(&mut self, event: &Event, now: BootTime) {
         let Some(running) = &mut self.current else {
             return;
         };
         match event {
             Event::Present { devices, skipped } => {
-                let since = running.open.values().next().copied();
-                running.present = devices.iter().cloned().collect();
-                running
-                    .waiting
-                    .retain(|device, _| running.present.contains(device));
-                for device in devices {
-                    if let Some(since) = since {
-                        running.waiting.entry(device.clone()).or_insert(since);
-                    }
-                }
+                running.has(devices);
                 let restricted = skipped.iter().filter(|skipped| {
                     skipped.reason == crate::core::model::facts::SkipReason::Restricted
                 });
                 self.restricted
                     .extend(restricted.map(|skipped| skipped.key.clone()));
+                // Another card in its place, or the same after a reset, is asked anew.
+                self.restricted.retain(|key| {
+                    devices.contains(key) || skipped.iter().any(|skipped| skipped.key == *key)
+                });
             }
             Event::Report(report) => {
-                running.waiting.remove(&report.device);
-                if self.stalls.answered(&report.device) {
+                running.answered(&report.device);
+                // One that hangs on the slow lane only is not well when it answers the fast one.
+                let whole = report.lanes.has(Lane::Slow);
+                if whole && self.stalls.answered(&report.device) {
                     info!(
                         device = report.device.as_str(),
                         "a device that had stalled answers again"
@@ -293,9 +269,11 @@ impl<M: From<Said> + Send + 'static> Supervisor<M> {
                 }
             }
             Event::Done { seq } => {
-                running.open.retain(|open, _| open > seq);
-                self.failures = 0;
-                self.suspects = None;
+                running.done(*seq);
+                if now.since(running.since) >= LONGEST_PAUSE {
+                    self.failures = 0;
+                    self.suspects = None;
+                }
             }
             Event::Ready { .. }
             | Event::Refused { .. }
@@ -304,22 +282,27 @@ impl<M: From<Said> + Send + 'static> Supervisor<M> {
         }
     }
 
-    /// The child ended by itself: whoever had not answered is suspected, and guilty the second time.
+    /// The child ended by itself: whoever had not answered is suspected, and guilty the third time
+    /// in a row. Two may be somebody's doing: a full memory, a person.
     fn died(&mut self, why: &str, now: BootTime) {
-        let Some(running) = self.current.take() else {
+        let Some(mut running) = self.current.take() else {
             return;
         };
+        // It may have closed its pipe only.
+        running.process.kill();
         warn!(
             pid = running.process.pid(),
             error = why,
             "reader ended; it is replaced"
         );
-        let unanswered: BTreeSet<DeviceKey> = running.waiting.keys().cloned().collect();
-        let suspects = match self.suspects.take() {
+        let unanswered = running.unanswered();
+        let suspects: BTreeSet<DeviceKey> = match &self.suspects {
+            // Before it could say whom it had, nobody is cleared.
+            Some(before) if unanswered.is_empty() => before.clone(),
             Some(before) => before.intersection(&unanswered).cloned().collect(),
             None => unanswered,
         };
-        if self.failures > 0 && !suspects.is_empty() {
+        if self.failures >= GUILTY && self.suspects.take().is_some() && !suspects.is_empty() {
             // Of several that never answer together, one half rests and so clears the other.
             let count = suspects.len().div_ceil(2);
             for device in suspects.iter().take(count) {
@@ -329,7 +312,7 @@ impl<M: From<Said> + Send + 'static> Supervisor<M> {
                 );
                 self.stalls.add(device.clone(), running.number, now);
             }
-        } else {
+        } else if !suspects.is_empty() {
             self.suspects = Some(suspects);
         }
         self.leave(running, now);

@@ -41,11 +41,19 @@ impl Cell {
         at: BootTime,
         gap: Duration,
     ) -> bool {
+        if at < self.at {
+            // A late word of a thread that was replaced.
+            return false;
+        }
         let unbroken = self.newest == Newest::Value && at.since(self.at) <= gap;
+        let restarted = self.run.began == Began::Reset && self.run.since > self.at;
         self.at = at;
         match outcome {
             Outcome::Value(value) => {
-                if !unbroken {
+                if restarted {
+                    // The first reading since.
+                    self.restart(at);
+                } else if !unbroken {
                     let began = if self.raw.is_some() {
                         Began::Gap
                     } else {

@@ -10,6 +10,16 @@ use crate::core::model::time::BootTime;
 use crate::daemon::child::Counts;
 use crate::daemon::history::is_value;
 
+/// What decides whether the newest pass still speaks.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Ages {
+    pub(super) now: BootTime,
+    /// How old it may be.
+    pub(super) current_for: Duration,
+    /// A read hangs.
+    pub(super) stalled: bool,
+}
+
 /// Health of every source.
 #[derive(Debug, Default)]
 pub(super) struct Health {
@@ -79,15 +89,22 @@ impl Health {
         &self,
         source: Source,
         lanes: BTreeMap<Lane, Duration>,
-        stalled: bool,
+        ages: Ages,
         counts: Counts,
     ) -> SourceView {
+        let Ages {
+            now,
+            current_for,
+            stalled,
+        } = ages;
         let none = One::default();
         let one = self.sources.get(&source).unwrap_or(&none);
         let last = one.last.filter(|_| !lanes.is_empty());
         SourceView {
             source,
-            success: last.map(|(pass, _)| pass.values > 0 && !stalled),
+            success: last.map(|(pass, ended)| {
+                pass.values > 0 && !stalled && now.since(ended) <= current_for
+            }),
             ended: last.map(|(_, ended)| ended),
             duration: last.map_or(Duration::ZERO, |(pass, _)| pass.took),
             interval: lanes.values().min().copied().unwrap_or_default(),

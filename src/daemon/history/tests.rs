@@ -207,10 +207,36 @@ fn act() -> impl Strategy<Value = Act> {
     prop_oneof![
         4 => (0..1_000_000_u64).prop_map(Act::Grow),
         1 => Just(Act::Fail),
-        1 => (3..10_000_u64).prop_map(Act::Silent),
+        // Longer than a device may take of itself.
+        1 => (26..10_000_u64).prop_map(Act::Silent),
         1 => Just(Act::Restart),
         1 => Just(Act::Rename),
     ]
+}
+
+#[test]
+fn a_device_that_takes_longer_than_its_lane_is_still_current() {
+    let mut node = Node::new();
+    for seconds in 1..=5 {
+        node.now += 5 * SECOND;
+        node.values([1000 + seconds, 2000, 3000]);
+    }
+    node.now += 5 * SECOND;
+    assert!(node.point().is_some());
+    node.now += 20 * SECOND;
+    assert!(node.point().is_none());
+}
+
+#[test]
+fn a_late_word_of_a_thread_that_was_replaced_is_not_a_reset() {
+    let mut node = Node::new();
+    node.values([1000, 2000, 3000]);
+    node.now += SECOND;
+    let newest = node.values([1010, 2010, 3010]).unwrap();
+    node.now -= SECOND / 2;
+    node.values([1005, 2005, 3005]);
+    node.now += SECOND / 2;
+    assert_eq!(node.point().unwrap(), newest);
 }
 
 proptest! {

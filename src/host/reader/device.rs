@@ -5,7 +5,7 @@ mod pass;
 use std::collections::BTreeSet;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -38,6 +38,14 @@ impl Restricted {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .contains(key)
+    }
+
+    /// Forgets devices that are not there.
+    pub(super) fn keep(&self, here: &BTreeSet<&DeviceKey>) {
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .retain(|key| here.contains(key));
     }
 
     fn add(&self, key: DeviceKey) {
@@ -77,6 +85,8 @@ pub(super) struct Device {
     pub(super) clock: BootClock,
     pub(super) raw: bool,
     pub(super) located: Located,
+    /// Of all devices together: two threads of one device never count alike.
+    pub(super) generations: Arc<AtomicU32>,
 }
 
 impl Device {
@@ -107,15 +117,15 @@ impl Device {
     fn answer(&self, known: &mut Known, seq: u64, lanes: LaneSet) -> Vec<Event> {
         let mut events = Vec::new();
         if self.restricted.has(&self.located.key) {
-            return events;
+            return vec![self.nothing(known, seq)];
         }
         if known.probed.is_none() || lanes.has(Lane::Slow) || !self.tree.keeps() {
             let probed = probe(&*self.tree, &self.located, self.raw);
             if probed.restricted {
                 self.restrict(known);
-                return events;
+                return vec![self.nothing(known, seq)];
             }
-            events.extend(known.learn(probed, &*self.tree));
+            events.extend(known.learn(probed, &*self.tree, &self.generations));
         }
         let Some(probed) = &known.probed else {
             return events;
@@ -139,10 +149,23 @@ impl Device {
             })),
             None => {
                 self.restrict(known);
-                events.clear();
+                return vec![self.nothing(known, seq)];
             }
         }
         events
+    }
+
+    /// The answer of a device that is not read: it has answered, and that is all.
+    fn nothing(&self, known: &Known, seq: u64) -> Event {
+        Event::Report(Report {
+            seq,
+            device: self.located.key.clone(),
+            generation: known.generation,
+            lanes: LaneSet::default(),
+            began: self.clock.now(),
+            readings: Vec::new(),
+            spent: Vec::new(),
+        })
     }
 
     /// Leaves the device alone from here on: nothing of it stays open.
@@ -162,7 +185,12 @@ struct Known {
 
 impl Known {
     /// Takes a new probe; tells it if it says anything new.
-    fn learn(&mut self, mut probed: Probed, tree: &dyn Tree) -> Option<Event> {
+    fn learn(
+        &mut self,
+        mut probed: Probed,
+        tree: &dyn Tree,
+        generations: &AtomicU32,
+    ) -> Option<Event> {
         if let Some(old) = &self.probed {
             probed.keep_missed(old, tree);
         }
@@ -176,7 +204,7 @@ impl Known {
             return None;
         }
         self.handles.forget();
-        self.generation = self.generation.wrapping_add(1);
+        self.generation = generations.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
         let event = Event::Facts {
             generation: self.generation,
             facts: Box::new(probed.facts.clone()),

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
 
 use crate::core::catalog::{Lane, LaneSet};
 use crate::core::ids::DeviceKey;
@@ -28,6 +29,7 @@ pub(super) struct Dispatcher {
     census: Census,
     queues: BTreeMap<DeviceKey, (Located, Queue)>,
     told: Option<(Vec<DeviceKey>, Vec<Skipped>)>,
+    generations: Arc<AtomicU32>,
 }
 
 impl Dispatcher {
@@ -44,6 +46,7 @@ impl Dispatcher {
             census: Census::default(),
             queues: BTreeMap::new(),
             told: None,
+            generations: Arc::default(),
         }
     }
 
@@ -86,6 +89,8 @@ impl Dispatcher {
             self.census = census(&*self.tree, &shape);
             self.shape = Some(shape);
         }
+        let here = self.census.devices.iter().map(|device| &device.key);
+        self.restricted.keep(&here.collect());
         let stalled: BTreeSet<&DeviceKey> = self.hello.stalled.iter().collect();
         let wanted: BTreeMap<DeviceKey, Located> = self
             .census
@@ -115,6 +120,7 @@ impl Dispatcher {
             clock: clock(&self.hello),
             raw: self.hello.raw,
             located,
+            generations: Arc::clone(&self.generations),
         };
         device.start().ok()
     }

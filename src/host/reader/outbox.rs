@@ -59,11 +59,16 @@ impl Outbox {
         state.flush()
     }
 
-    /// Begins a poll that this many devices will report for.
+    /// Begins a poll that this many devices will report for. What is `first` goes out at once: if
+    /// a device brings this process down, the daemon must know whom it had.
     pub(super) fn begin(&self, seq: u64, devices: usize, first: Vec<Event>) {
         let mut state = self.lock();
-        state.gathering = true;
         state.pending.extend(first);
+        if state.flush().is_err() {
+            // The daemon is gone; the dispatcher sees the end of its pipe.
+            state.pending.clear();
+        }
+        state.gathering = true;
         if devices == 0 {
             state.pending.push(Event::Done { seq });
         } else {

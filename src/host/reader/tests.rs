@@ -233,8 +233,10 @@ fn a_device_that_blocks_holds_nobody_up() {
             .with("well", &[("port_xmit_data", Act::Say("1\n"))]),
     );
     stage.poll();
-    let first = stage.hear();
-    assert!(report(&first, "well").is_some());
+    let mut first = stage.hear();
+    while report(&first, "well").is_none() {
+        first.extend(stage.hear());
+    }
     assert!(!first.contains(&Event::Done { seq: 1 }));
     stage.poll();
     let second = stage.until_done(2);
@@ -288,10 +290,8 @@ fn a_function_that_refuses_every_counter_is_asked_twice_and_never_again() {
     for seq in 1..=3 {
         stage.poll();
         let events = stage.until_done(seq);
-        assert!(
-            report(&events, "0000:c1:00.0").is_none(),
-            "poll {seq}: {events:?}"
-        );
+        let nothing = report(&events, "0000:c1:00.0").is_none_or(|said| said.readings.is_empty());
+        assert!(nothing, "poll {seq}: {events:?}");
         let told = |event: &Event| {
             matches!(event, Event::Present { skipped, .. }
                 if skipped.iter().any(|skipped| skipped.reason == SkipReason::Restricted))

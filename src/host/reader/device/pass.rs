@@ -25,6 +25,8 @@ const REFUSALS: usize = 2;
 pub(super) struct Handles {
     slots: Vec<Option<Kept>>,
     status: Option<Kept>,
+    /// A standard counter has been read: the function refuses none.
+    open: bool,
 }
 
 /// An open file, and the right to keep it.
@@ -69,7 +71,7 @@ impl Pass<'_> {
         let mut spent: BTreeMap<Source, u64> = BTreeMap::new();
         handles.slots.resize_with(self.probed.slots.len(), || None);
         let asleep = self.is_asleep(handles);
-        let may_be_restricted = self.may_be_restricted();
+        let may_be_restricted = self.may_be_restricted() && !handles.open;
         let mut buffer = [0; PAGE];
         let (mut state, mut asked, mut refused) = (None, 0, 0);
         let mut last = 0;
@@ -79,6 +81,7 @@ impl Pass<'_> {
             .iter()
             .zip(&self.probed.targets)
             .zip(&mut handles.slots);
+        let mut open = handles.open;
         for ((slot, target), handle) in all.filter(|((slot, _), _)| self.lanes.has(slot.lane)) {
             let silent = asleep || (target.form == Form::Rate && state != Some(ACTIVE));
             let outcome = if silent {
@@ -98,6 +101,7 @@ impl Pass<'_> {
                     None
                 };
             }
+            open |= is_standard_counter(target) && matches!(outcome, Outcome::Value(_));
             if may_be_restricted && !silent && is_standard_counter(target) && asked < REFUSALS {
                 asked = asked.saturating_add(1);
                 refused += usize::from(outcome == Outcome::Fault(FaultReason::InvalidArgument));
@@ -110,6 +114,7 @@ impl Pass<'_> {
                 outcome,
             });
         }
+        handles.open = open;
         read.spent = spent.into_iter().collect();
         Some(read)
     }
