@@ -243,6 +243,61 @@ fn a_signal_drains_and_ends_with_zero() {
 }
 
 #[test]
+fn a_second_signal_does_not_wait_and_says_so() {
+    let mut daemon = Daemon::on(&fixture("mlx5-2"));
+    daemon.metrics();
+    // A request that is being answered would have the whole grace.
+    let mut half = std::net::TcpStream::connect(daemon.address()).unwrap();
+    std::io::Write::write_all(&mut half, b"GET /metrics HTTP/1.1\r\n").unwrap();
+    signal(daemon.pid(), Signal::INT);
+    let code = daemon.terminate();
+    assert!(matches!(code, Some(130 | 0)), "{code:?}");
+}
+
+#[test]
+fn a_node_that_cannot_be_read_any_more_is_not_ready_and_says_why() {
+    let node = process::copy_of("mlx5-2");
+    let daemon = Daemon::on(node.path());
+    daemon.metrics();
+    assert_eq!(daemon.get("/-/ready"), "ready\n");
+    fs::rename(node.path().join("sys"), node.path().join("gone")).unwrap();
+    until("not ready", || daemon.status("/-/ready", 503).then_some(()));
+    assert!(daemon.get("/").contains("This node cannot be read"));
+    until("no success", || {
+        let text = daemon.metrics();
+        let failed = "railwatch_source_success{source=\"infiniband\"} 0";
+        text.contains(failed).then_some(())
+    });
+    fs::rename(node.path().join("gone"), node.path().join("sys")).unwrap();
+    until("ready again", || {
+        daemon.status("/-/ready", 200).then_some(())
+    });
+}
+
+#[test]
+fn one_device_that_hangs_stalls_its_own_source_only() {
+    let node = process::copy_of("mlx5-2");
+    let faults = node.path().join("faults.tsv");
+    let mut text = fs::read_to_string(&faults).unwrap_or_default();
+    let hangs = fs::canonicalize(node.path().join("sys/class/infiniband/mlx5_0")).unwrap();
+    let hangs = hangs
+        .strip_prefix(fs::canonicalize(node.path()).unwrap())
+        .unwrap();
+    text.push_str(&format!("{}/node_type\t-\t600000\n", hangs.display()));
+    fs::write(&faults, text).unwrap();
+    let deadline = [("RAILWATCH__READER__DEADLINE_SECONDS", "1")];
+    let daemon = Daemon::with(node.path(), &deadline);
+    until("a stall", || {
+        let text = daemon.metrics();
+        text.contains("railwatch_source_stalled{source=\"infiniband\"} 1")
+            .then_some(())
+    });
+    let text = daemon.metrics();
+    assert!(text.contains("railwatch_source_stalled{source=\"netdev\"} 0"));
+    assert!(daemon.get("/").contains("Devices that do not answer: 1."));
+}
+
+#[test]
 fn a_daemon_says_when_it_is_ready_and_when_it_stops() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("notify");

@@ -68,7 +68,13 @@ pub fn take(args: &Args, node: &Node, timeout: Duration) -> Result<(), Failure> 
         true => Existing::Replace,
         false => Existing::Keep,
     };
-    let unwritten = |error: pack::PackError| Failure::new(Reason::Output, &error.into());
+    let unwritten = |error: pack::PackError| {
+        let reason = match error {
+            pack::PackError::Name(_) => Reason::Usage,
+            _ => Reason::Output,
+        };
+        Failure::new(reason, &error.into())
+    };
     // Before the node is read, as that may take a minute.
     pack::refuse(&args.out, existing).map_err(unwritten)?;
     let tree = open(node)?;
@@ -79,6 +85,7 @@ pub fn take(args: &Args, node: &Node, timeout: Duration) -> Result<(), Failure> 
     };
     let about = about(&gathered, tree.as_ref(), !args.keep_identities)?;
     pack::write(&gathered, &about, &args.out, existing).map_err(unwritten)?;
+    output::tell(&format!("wrote {}", args.out.display()));
     for error in gathered.errors.iter().take(TOLD) {
         output::tell(error);
     }

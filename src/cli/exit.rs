@@ -16,6 +16,8 @@ pub enum Reason {
     Internal,
     /// The output cannot be written.
     Output,
+    /// Somebody ended it.
+    Interrupted,
 }
 
 impl Reason {
@@ -26,6 +28,7 @@ impl Reason {
             Self::Missing => 69,
             Self::Internal => 70,
             Self::Output => 74,
+            Self::Interrupted => 130,
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::core::model::snapshot::Snapshot;
 use crate::core::render::metrics::{self, OwnFamilies};
 use crate::core::render::{families, node};
 use crate::daemon::config::Config;
-use crate::daemon::once::{self, OnceError};
+use crate::daemon::once::{self, Once, OnceError};
 use crate::host::clock::wall_seconds;
 
 /// Path of the document.
@@ -88,13 +88,19 @@ fn get(daemon: &Daemon, path: &str) -> Result<Vec<u8>, Unanswered> {
 
 fn direct(global: &Global, config: &Config, timeout: Duration) -> Result<(), Failure> {
     let node = global.wanted_node(config)?;
-    let snapshot = once::once(config, node, timeout).map_err(|error| {
+    let Once { snapshot, late } = once::once(config, node, timeout).map_err(|error| {
         let reason = match error {
             OnceError::Refused(_) => Reason::Input,
             OnceError::Nothing(_) => Reason::Missing,
         };
         Failure::new(reason, &error.into())
     })?;
+    for device in late {
+        output::tell(&format!(
+            "{} did not answer within {timeout:.1?}; it is left out",
+            device.as_str()
+        ));
+    }
     output::print(&rendered(global.output, config, &snapshot)?)
 }
 

@@ -3,6 +3,7 @@
 use std::io::{self, ErrorKind, Write};
 
 use crate::cli::exit::{Failure, Reason};
+use crate::core::parse;
 
 /// Writes bytes to standard output, at once.
 ///
@@ -50,18 +51,10 @@ pub fn tell_plainly(text: &str) {
     drop(io::stderr().lock().write_all(text.as_bytes()));
 }
 
-/// The text with its control characters escaped.
+/// The text with what would drive a terminal or hide on it escaped.
 #[must_use]
 pub fn printable(text: &str) -> String {
-    let mut safe = String::with_capacity(text.len());
-    for character in text.chars() {
-        if character.is_control() {
-            safe.extend(character.escape_default());
-        } else {
-            safe.push(character);
-        }
-    }
-    safe
+    parse::escaped(text)
 }
 
 #[cfg(test)]
@@ -71,6 +64,6 @@ mod tests {
     #[test]
     fn what_would_drive_a_terminal_is_escaped() {
         assert_eq!(printable("a\u{1b}[2Jb\u{9b}"), "a\\u{1b}[2Jb\\u{9b}");
-        assert_eq!(printable("naïve\t"), "naïve\\t");
+        assert_eq!(printable("naïve\t"), "naïve\\u{9}");
     }
 }

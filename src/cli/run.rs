@@ -7,7 +7,7 @@ use crate::cli::exit::{Failure, Reason};
 use crate::daemon::config::layers::{self, Inputs};
 use crate::daemon::http::{ListenError, ServeError};
 use crate::daemon::log;
-use crate::daemon::run::{self, Loaded, Options};
+use crate::daemon::run::{self, Interrupted, Loaded, Options};
 use crate::host::tree::captured::OpenError;
 
 /// Runs until a signal ends it.
@@ -28,9 +28,10 @@ pub fn run(global: &Global, options: &RunOptions) -> Result<(), Failure> {
             "nothing of the configuration file is used: its keys are at their defaults"
         );
     }
+    let strict = global.config_strict;
     let options = Options {
         loaded: plain(loaded),
-        load: Arc::new(move || again(&inputs, &log)),
+        load: Arc::new(move || again(&inputs, strict, &log)),
         node,
         clock_factor: options.clock_factor,
     };
@@ -38,11 +39,11 @@ pub fn run(global: &Global, options: &RunOptions) -> Result<(), Failure> {
 }
 
 /// Loads the configuration for a reload. A file that cannot be used changes nothing.
-fn again(inputs: &Inputs, log: &log::Handle) -> Result<Loaded, String> {
+fn again(inputs: &Inputs, strict: bool, log: &log::Handle) -> Result<Loaded, String> {
     let loaded = layers::load(inputs).map_err(|error| error.to_string())?;
     let ignored = loaded.file_ignored;
     let loaded = plain(loaded);
-    if ignored {
+    if ignored || (strict && !loaded.problems.is_empty()) {
         let problems = loaded.problems.join("\n");
         return Err(format!("the configuration is as it was\n{problems}"));
     }
@@ -60,6 +61,9 @@ fn plain(loaded: layers::Loaded) -> Loaded {
 }
 
 fn reason(error: &anyhow::Error) -> Reason {
+    if error.is::<Interrupted>() {
+        return Reason::Interrupted;
+    }
     if error.is::<OpenError>() {
         return Reason::Input;
     }

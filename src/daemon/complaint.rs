@@ -8,6 +8,7 @@ use tracing::{debug, info, warn};
 use crate::core::ids::DeviceKey;
 use crate::core::model::outcome::FaultReason;
 use crate::core::model::time::BootTime;
+use crate::core::wire::Place;
 use crate::daemon::history::Failure;
 
 /// How often a lasting fault is said again.
@@ -51,7 +52,11 @@ impl Complaints {
     pub fn hear(&mut self, failure: Failure<'_>, now: BootTime) {
         let device = failure.facts.name.as_str();
         let file = failure.slot.file.as_str();
-        let place = format!("{:?}", failure.slot.place);
+        let place = match &failure.slot.place {
+            Place::Device => "device".to_owned(),
+            Place::Port(port) => format!("port {port}"),
+            Place::Netdev(netdev) => netdev.to_string(),
+        };
         let key = (failure.facts.key.clone(), place.clone(), file.to_owned());
         match self.decide(key, failure.reason, now) {
             Line::Begins => {

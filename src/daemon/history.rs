@@ -282,10 +282,15 @@ impl History {
                 .map(|lane| (lane, intervals.of(lane)))
                 .collect::<BTreeMap<Lane, Duration>>()
         };
-        let stalled = self
-            .skipped
-            .iter()
-            .any(|skipped| skipped.reason == SkipReason::Stalled);
+        let stalled = |source: Source| {
+            let hanging = self.skipped.iter();
+            let mut hanging = hanging.filter(|skipped| skipped.reason == SkipReason::Stalled);
+            hanging.any(|skipped| match self.devices.get(&skipped.key) {
+                Some(device) => device.slots.iter().any(|slot| slot.source == source),
+                // It hung before it could say what it has: only drivers do that.
+                None => source == Source::Infiniband,
+            })
+        };
         Source::ALL
             .into_iter()
             .map(|source| {
@@ -294,7 +299,7 @@ impl History {
                 let ages = Ages {
                     now,
                     current_for: fastest.unwrap_or_default(),
-                    stalled,
+                    stalled: stalled(source),
                 };
                 self.health.view(source, lanes, ages, counts)
             })

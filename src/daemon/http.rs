@@ -219,7 +219,7 @@ fn local_socket(runtime_dir: &Path) -> Option<(UnixListener, SocketFile)> {
     match made {
         Ok(local) => Some(local),
         Err(error) => {
-            tracing::warn!(error = %format!("{error:#}"), "no local socket: commands cannot reach this daemon");
+            tracing::warn!(error = %error, "no local socket: commands cannot reach this daemon");
             None
         }
     }

@@ -5,6 +5,7 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
 use crate::core::catalog::LaneSet;
+use crate::core::ids::DeviceKey;
 use crate::core::model::snapshot::{HostFacts, Snapshot};
 use crate::core::wire::{Event, Hello, Node, PROTOCOL};
 use crate::daemon::child::{Launch, Said, Supervisor};
@@ -22,8 +23,17 @@ pub enum OnceError {
     #[error("{0}")]
     Refused(String),
     /// Nothing came in time.
-    #[error("the reader gave nothing within {0:?}; give it longer with --timeout")]
+    #[error("the reader gave nothing within {0:.1?}; give it longer with --timeout")]
     Nothing(Duration),
+}
+
+/// What one poll gave.
+#[derive(Debug)]
+pub struct Once {
+    /// The node as far as it answered.
+    pub snapshot: Snapshot,
+    /// Devices that had not answered in time.
+    pub late: Vec<DeviceKey>,
 }
 
 /// What one poll of every lane gave, with what had come by `timeout`.
@@ -31,7 +41,7 @@ pub enum OnceError {
 /// # Errors
 ///
 /// [`OnceError`] if the node cannot be opened, or nothing at all came in time.
-pub fn once(config: &Config, node: Node, timeout: Duration) -> Result<Snapshot, OnceError> {
+pub fn once(config: &Config, node: Node, timeout: Duration) -> Result<Once, OnceError> {
     let clock = BootClock::new(1);
     let (to, inbox) = channel::<Said>();
     let is_capture = matches!(node, Node::Captured { .. });
@@ -75,12 +85,14 @@ pub fn once(config: &Config, node: Node, timeout: Duration) -> Result<Snapshot, 
         polls: 1,
         devices: history.views(now, &shown),
         skipped: history.skipped().to_vec(),
+        trouble: None,
         sources: history.sources(now, &intervals, supervisor.counts()),
         own: Arc::new(own::own(&host, supervisor.pid(), 0)),
     };
+    let late = supervisor.unanswered().into_iter().collect();
     supervisor.stop();
     if heard {
-        Ok(snapshot)
+        Ok(Once { snapshot, late })
     } else {
         Err(OnceError::Nothing(timeout))
     }

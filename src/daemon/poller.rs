@@ -89,6 +89,8 @@ pub struct Poller {
     history: History,
     complaints: Complaints,
     notify: Notify,
+    /// Why the node cannot be read.
+    trouble: Option<String>,
     own: Arc<Own>,
     own_at: BootTime,
     polls: u64,
@@ -107,6 +109,7 @@ impl Poller {
             history: History::default(),
             complaints: Complaints::default(),
             notify: Notify::default(),
+            trouble: None,
             own: Arc::default(),
             own_at: BootTime(0),
             polls: 0,
@@ -184,8 +187,15 @@ impl Poller {
         let reader = self.parts.supervisor.pid();
         for event in self.parts.supervisor.hear(said, self.real.now()) {
             let is_done = matches!(event, Event::Done { seq } if seq == self.polls);
-            if let Event::Refused { why } = &event {
-                warn!(error = why, "the reader cannot read the node");
+            match &event {
+                Event::Refused { why } => {
+                    if self.trouble.as_ref() != Some(why) {
+                        warn!(error = why, "the reader cannot read the node");
+                    }
+                    self.trouble = Some(why.clone());
+                }
+                Event::Report(_) | Event::Present { .. } => self.trouble = None,
+                _ => {}
             }
             let now = self.parts.clock.now();
             let complaints = &mut self.complaints;
@@ -241,6 +251,7 @@ impl Poller {
             polls: self.polls,
             devices: self.history.views(now, intervals),
             skipped: self.history.skipped().to_vec(),
+            trouble: self.trouble.clone(),
             sources: self
                 .history
                 .sources(now, intervals, self.parts.supervisor.counts()),

@@ -10,7 +10,8 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::Context;
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::runtime::Runtime;
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::{oneshot, watch};
 use tracing::{error, info, warn};
 
@@ -86,8 +87,9 @@ pub fn run(options: Options) -> anyhow::Result<()> {
         captured::open(Path::new(path))?;
     }
     for problem in &options.loaded.problems {
-        warn!(problem, "a setting is not used; its default is");
+        warn!(problem, "a setting is not used; what holds below it is");
     }
+    let mut signals = Signals::listen()?;
     let (to, inbox) = channel();
     let (publish, snapshots) = watch::channel(None);
     let problems = Arc::new(AtomicU64::new(count(&options.loaded.problems)));
@@ -116,14 +118,14 @@ pub fn run(options: Options) -> anyhow::Result<()> {
             ended.send(()).ok();
         })
         .context("cannot start the poller")?;
-    let why = wait(&reload, &server, poller_ended)?;
+    let why = signals.wait(&reload, &server, poller_ended);
     notify::stopping();
     to.send(Message::Stop).ok();
     if matches!(why, Why::Thread) {
         anyhow::bail!("a thread of the daemon has ended by itself");
     }
     info!("stopping");
-    stop(server, poller)
+    signals.stop(server, poller)
 }
 
 /// Listens and says where.
@@ -258,41 +260,69 @@ enum Why {
     Thread,
 }
 
-/// Waits for a reason to end; reloads on SIGHUP meanwhile.
-fn wait(
-    reload: &http::Reload,
-    server: &http::Handle,
-    mut poller: oneshot::Receiver<()>,
-) -> anyhow::Result<Why> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()?;
-    runtime.block_on(async {
-        let mut terminate = signal(SignalKind::terminate())?;
-        let mut interrupt = signal(SignalKind::interrupt())?;
-        let mut hangup = signal(SignalKind::hangup())?;
-        let mut alive = tokio::time::interval(ALIVE);
-        loop {
-            tokio::select! {
-                _ = terminate.recv() => return Ok(Why::Signal),
-                _ = interrupt.recv() => return Ok(Why::Signal),
-                _ = hangup.recv() => match reload() {
-                    Ok(lines) => info!(result = lines, "reloaded"),
-                    Err(why) => error!(error = why, "cannot reload; the old configuration stays"),
-                },
-                _ = &mut poller => return Ok(Why::Thread),
-                _ = alive.tick() => if server.ended() { return Ok(Why::Thread) },
-            }
-        }
-    })
+/// A second signal came while the daemon was draining.
+#[derive(Debug, thiserror::Error)]
+#[error("stopped by a second signal")]
+pub struct Interrupted;
+
+/// What the kernel tells us to do. Listened to before anything is served: an early SIGHUP would end
+/// the daemon.
+struct Signals {
+    runtime: Runtime,
+    terminate: Signal,
+    interrupt: Signal,
+    hangup: Signal,
 }
 
-/// Drains; a second signal does not wait for it.
-fn stop(server: http::Handle, poller: thread::JoinHandle<()>) -> anyhow::Result<()> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()?;
-    runtime.block_on(async {
+impl Signals {
+    fn listen() -> anyhow::Result<Self> {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()?;
+        let entered = runtime.enter();
+        let (terminate, interrupt, hangup) = (
+            signal(SignalKind::terminate())?,
+            signal(SignalKind::interrupt())?,
+            signal(SignalKind::hangup())?,
+        );
+        drop(entered);
+        Ok(Self {
+            runtime,
+            terminate,
+            interrupt,
+            hangup,
+        })
+    }
+
+    /// Waits for a reason to end; reloads on SIGHUP meanwhile.
+    fn wait(
+        &mut self,
+        reload: &http::Reload,
+        server: &http::Handle,
+        mut poller: oneshot::Receiver<()>,
+    ) -> Why {
+        let Self {
+            runtime,
+            terminate,
+            interrupt,
+            hangup,
+        } = self;
+        runtime.block_on(async {
+            let mut alive = tokio::time::interval(ALIVE);
+            loop {
+                tokio::select! {
+                    _ = terminate.recv() => return Why::Signal,
+                    _ = interrupt.recv() => return Why::Signal,
+                    _ = hangup.recv() => reload_and_tell(reload),
+                    _ = &mut poller => return Why::Thread,
+                    _ = alive.tick() => if server.ended() { return Why::Thread },
+                }
+            }
+        })
+    }
+
+    /// Drains; a second signal does not wait for it.
+    fn stop(mut self, server: http::Handle, poller: thread::JoinHandle<()>) -> anyhow::Result<()> {
         let (drained, done) = oneshot::channel();
         let draining = thread::Builder::new()
             .name("drain".to_owned())
@@ -302,12 +332,26 @@ fn stop(server: http::Handle, poller: thread::JoinHandle<()>) -> anyhow::Result<
                 drained.send(clean).ok();
             });
         draining.context("cannot start draining")?;
-        let mut terminate = signal(SignalKind::terminate())?;
-        let mut interrupt = signal(SignalKind::interrupt())?;
-        tokio::select! {
-            _ = done => Ok(()),
-            _ = terminate.recv() => anyhow::bail!("stopped by a second signal"),
-            _ = interrupt.recv() => anyhow::bail!("stopped by a second signal"),
+        self.runtime.block_on(async {
+            tokio::select! {
+                _ = done => Ok(()),
+                _ = tokio::time::sleep(GRACE.saturating_mul(2)) => Ok(()),
+                _ = self.terminate.recv() => Err(Interrupted.into()),
+                _ = self.interrupt.recv() => Err(Interrupted.into()),
+            }
+        })
+    }
+}
+
+fn reload_and_tell(reload: &http::Reload) {
+    match reload() {
+        Ok(said) => {
+            let mut lines = said.lines();
+            info!(result = lines.next().unwrap_or_default(), "reloaded");
+            for line in lines {
+                warn!(problem = line, "after the reload");
+            }
         }
-    })
+        Err(why) => error!(error = why, "cannot reload; the old configuration stays"),
+    }
 }

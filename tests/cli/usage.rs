@@ -20,6 +20,9 @@ fn a_wrong_command_line_ends_with_64() {
         &["run", "--web.listen-address", "nothing"],
         &["run", "--web.telemetry-path", "metrics"],
         &["run", "--test.clock-factor", "0"],
+        &["capture", "--out", "-"],
+        &["capture", "--out", "node.zip"],
+        &["capture", "--out", "node.tar.xz"],
     ] {
         let said = said(arguments);
         assert_eq!(said.code, Some(64), "{arguments:?} {said:?}");
@@ -44,6 +47,14 @@ fn what_cannot_be_opened_ends_with_66() {
         assert!(said.err.contains(last), "{arguments:?} {said:?}");
         assert_eq!(said.err.lines().count(), 1, "{said:?}");
     }
+}
+
+#[test]
+fn a_file_that_is_no_capture_is_not_repeated() {
+    let said = said(&["metrics", "--node", "Cargo.toml"]);
+    assert_eq!(said.code, Some(66));
+    assert!(said.err.contains("no tar archive"), "{said:?}");
+    assert!(!said.err.contains("package"), "{said:?}");
 }
 
 #[test]

@@ -178,6 +178,20 @@ impl Daemon {
         body.to_owned()
     }
 
+    /// Whether a path is answered with a status.
+    pub(crate) fn status(&self, path: &str, status: u16) -> bool {
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        write!(
+            stream,
+            "GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+        )
+        .unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer.starts_with(&format!("HTTP/1.1 {status} "))
+    }
+
     /// Asks it to end; its exit code.
     pub(crate) fn terminate(&mut self) -> Option<i32> {
         let pid = Pid::from_raw(i32::try_from(self.pid()).unwrap()).unwrap();

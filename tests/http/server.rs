@@ -146,6 +146,7 @@ fn snapshot(at: BootTime) -> Snapshot {
             Arc::new(device("mlx5_0")),
             Arc::new(device("<script>\"\\\u{7}")),
         ],
+        trouble: None,
         skipped: vec![Skipped {
             key: DeviceKey::new("sys/devices/pci0000:c0/0000:c2:00.0"),
             device: DeviceName::new("mlx5_9"),

@@ -26,6 +26,8 @@ pub struct Snapshot {
     pub skipped: Vec<Skipped>,
     /// Health of each source, ordered.
     pub sources: Vec<SourceView>,
+    /// Why nothing can be read at all; `None` when it can.
+    pub trouble: Option<String>,
     /// The daemon itself; renewed on the slow lane.
     pub own: Arc<Own>,
 }

@@ -85,7 +85,8 @@ struct Host<'a> {
     memory_bytes: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     boot_id: Option<&'a str>,
-    uptime_seconds: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    uptime_seconds: Option<f64>,
 }
 
 #[derive(Debug, Serialize)]
@@ -186,7 +187,11 @@ fn host(snapshot: &Snapshot) -> Host<'_> {
         cpus: facts.cpus,
         memory_bytes: facts.memory_bytes,
         boot_id: facts.boot_id.as_deref(),
-        uptime_seconds: snapshot.at.since(BootTime(0)).as_secs_f64(),
+        // A captured node has none of its own.
+        uptime_seconds: facts
+            .boot_id
+            .is_some()
+            .then(|| snapshot.at.since(BootTime(0)).as_secs_f64()),
     }
 }
 

@@ -11,7 +11,7 @@ use askama::Template;
 
 use super::entry;
 use super::node::rfc3339;
-use crate::core::model::facts::Skipped;
+use crate::core::model::facts::{SkipReason, Skipped};
 use crate::core::model::snapshot::Snapshot;
 use line::{Line, Note};
 
@@ -74,8 +74,8 @@ pub fn html(page: &Page<'_>) -> Result<String, PageError> {
             .snapshot
             .and_then(|snapshot| rfc3339(snapshot.wall_seconds)),
         stale: page.stale.map(|age| age.as_secs()),
-        summary: summary(page.snapshot.is_some(), &lines),
-        notes: lines.iter().flat_map(Line::notes).collect(),
+        summary: summary(page.snapshot, &lines),
+        notes: notes(&lines, skipped),
         lines,
         skipped: skipped.iter().map(left_alone).collect(),
         telemetry_path: page.telemetry_path,
@@ -83,11 +83,27 @@ pub fn html(page: &Page<'_>) -> Result<String, PageError> {
     Ok(status.render()?)
 }
 
-fn summary(polled: bool, lines: &[Line<'_>]) -> String {
-    if !polled {
+/// What is wrong, above the table: what the ports say, and devices that should be read and are not.
+fn notes(lines: &[Line<'_>], skipped: &[Skipped]) -> Vec<Note> {
+    let unread =
+        |skipped: &&Skipped| matches!(skipped.reason, SkipReason::Stalled | SkipReason::TooMany);
+    let unread = skipped.iter().filter(unread).map(|skipped| Note {
+        class: "bad",
+        ..left_alone(skipped)
+    });
+    unread.chain(lines.iter().flat_map(Line::notes)).collect()
+}
+
+fn summary(snapshot: Option<&Snapshot>, lines: &[Line<'_>]) -> String {
+    let Some(snapshot) = snapshot else {
         return "The first poll of this node has not ended yet.".to_owned();
+    };
+    if let Some(why) = &snapshot.trouble {
+        return format!("This node cannot be read: {why}.");
     }
-    if lines.is_empty() {
+    let hang = |skipped: &&Skipped| skipped.reason == SkipReason::Stalled;
+    let hanging = snapshot.skipped.iter().filter(hang).count();
+    if lines.is_empty() && hanging == 0 {
         return "There is no RDMA device and no physical network interface to read here."
             .to_owned();
     }
@@ -98,8 +114,13 @@ fn summary(polled: bool, lines: &[Line<'_>]) -> String {
     let failing = lines.iter().filter(|line| !line.faults.is_empty()).count();
     let narrow = lines.iter().filter(|line| line.pcie.class == "bad").count();
     format!(
-        "Up: {up} of {} ports and interfaces. Below their PCIe maximum: {narrow}. With reads that fail: {failing}.",
+        "Up: {up} of {} ports and interfaces. Below their PCIe maximum: {narrow}. With reads that fail: {failing}.{}",
         lines.len(),
+        if hanging > 0 {
+            format!(" Devices that do not answer: {hanging}.")
+        } else {
+            String::new()
+        }
     )
 }
 

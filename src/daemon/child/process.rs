@@ -105,6 +105,8 @@ impl Process {
             .arg0("railwatch")
             .args(&launch.arguments)
             .env_clear()
+            // A signal for our group is ours to pass on.
+            .process_group(0)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())

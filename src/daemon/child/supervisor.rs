@@ -92,6 +92,13 @@ impl<M: From<Said> + Send + 'static> Supervisor<M> {
         self.current.as_ref().map(|running| running.process.pid())
     }
 
+    /// Devices that owe an answer.
+    #[must_use]
+    pub fn unanswered(&self) -> BTreeSet<DeviceKey> {
+        let running = self.current.as_ref();
+        running.map(Running::unanswered).unwrap_or_default()
+    }
+
     /// What has happened so far.
     #[must_use]
     pub fn counts(&self) -> Counts {

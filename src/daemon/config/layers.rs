@@ -271,14 +271,18 @@ fn take(
 ) {
     match key.field.set(&mut Config::default(), given) {
         Ok(()) => values.push((key, given.clone(), origin)),
-        Err(_) => problems.push(Problem {
+        Err(wrong) => problems.push(Problem {
             origin,
             key: None,
-            what: format!(
-                "{}, allowed {}",
-                Wrong::Value(given.to_string()),
-                key.field.allowed()
-            ),
+            what: format!("{}, allowed {}", untyped(wrong, given), key.field.allowed()),
         }),
+    }
+}
+
+/// A text that has no type of its own cannot be of the wrong one.
+fn untyped(wrong: Wrong, given: &Given) -> Wrong {
+    match wrong {
+        Wrong::Kind(_) => Wrong::Value(given.to_string()),
+        Wrong::Value(value) => Wrong::Value(value),
     }
 }

@@ -1,10 +1,11 @@
 //! Connections: accepted one by one, each with a place, a deadline for every stage and a polite
 //! end.
 
+use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::io;
 use std::pin::pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use axum::Router;
@@ -17,7 +18,7 @@ use hyper_util::rt::TokioIo;
 use hyper_util::service::TowerToHyperService;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
-use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -27,8 +28,8 @@ use super::stream::{Asked, Limits, Timed};
 const HEAD_LIMIT: usize = 16 << 10;
 /// What one connection may hold of input or output beside the shared answer.
 const BUFFER_LIMIT: usize = 32 << 10;
-/// A new connection waits so long for a place before the oldest is asked to leave.
-const PATIENCE: Duration = Duration::from_millis(100);
+/// A new connection waits so long for a place before another one is asked to leave.
+const PATIENCE: Duration = Duration::from_millis(20);
 /// Pause after a failed accept, usually for want of descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
@@ -38,9 +39,17 @@ pub(super) struct Door {
     router: Router,
     limits: Limits,
     places: Arc<Semaphore>,
-    crowded: Notify,
+    guests: Mutex<VecDeque<Arc<Guest>>>,
     stop: CancellationToken,
     tasks: TaskTracker,
+}
+
+/// A connection that has a place.
+#[derive(Debug)]
+struct Guest {
+    asked: Asked,
+    /// It is asked to leave.
+    leave: CancellationToken,
 }
 
 /// A listening socket.
@@ -71,7 +80,7 @@ impl Door {
             router,
             limits,
             places: Arc::new(Semaphore::new(places.min(Semaphore::MAX_PERMITS))),
-            crowded: Notify::new(),
+            guests: Mutex::default(),
             stop,
             tasks,
         }
@@ -110,16 +119,30 @@ impl Door {
         }
     }
 
-    /// Waits for a place. While there is none, one connection after another is asked to leave
-    /// after its answer, those that wait longest first.
+    /// Waits for a place. While there is none, one connection after another is asked to leave, those
+    /// that are owed no answer and came first before others.
     async fn place(&self) -> Option<OwnedSemaphorePermit> {
         loop {
             let place = Arc::clone(&self.places).acquire_owned();
             match tokio::time::timeout(PATIENCE, place).await {
                 Ok(place) => return place.ok(),
-                Err(_) => self.crowded.notify_one(),
+                Err(_) => self.ask_one_to_leave(),
             }
         }
+    }
+
+    /// Asks the oldest connection to leave that is owed nothing; else the oldest there is, after
+    /// its answer.
+    fn ask_one_to_leave(&self) {
+        let mut guests = self.guests();
+        let idle = guests.iter().position(|guest| !guest.asked.owes());
+        if let Some(guest) = guests.remove(idle.unwrap_or_default()) {
+            guest.leave.cancel();
+        }
+    }
+
+    fn guests(&self) -> MutexGuard<'_, VecDeque<Arc<Guest>>> {
+        self.guests.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     async fn serve<S>(&self, stream: S, place: Option<OwnedSemaphorePermit>)
@@ -127,6 +150,11 @@ impl Door {
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
         let asked = Asked::default();
+        let guest = Arc::new(Guest {
+            asked: asked.clone(),
+            leave: CancellationToken::new(),
+        });
+        self.guests().push_back(Arc::clone(&guest));
         let stream = TokioIo::new(Timed::new(stream, self.limits, asked.clone()));
         let service = Told {
             asked,
@@ -143,15 +171,18 @@ impl Door {
             biased;
             result = connection.as_mut() => Some(result),
             () = self.stop.cancelled() => None,
-            () = self.crowded.notified() => None,
+            () = guest.leave.cancelled() => None,
         };
         let result = match ended {
             Some(result) => result,
+            // Who has not finished asking is owed nothing, and may never finish.
+            None if guest.leave.is_cancelled() && !guest.asked.owes() => Ok(()),
             None => {
                 connection.as_mut().graceful_shutdown();
                 connection.await
             }
         };
+        self.guests().retain(|other| !Arc::ptr_eq(other, &guest));
         if let Err(error) = result {
             tracing::debug!(%error, "a connection ended early");
         }

@@ -164,7 +164,13 @@ async fn healthy() -> Response {
 
 async fn ready(State(app): State<Arc<App>>) -> Response {
     match app.current(Duration::ZERO).await {
-        Ok(_) => text(StatusCode::OK, "ready".to_owned()),
+        Ok(snapshot) => match &snapshot.trouble {
+            None => text(StatusCode::OK, "ready".to_owned()),
+            Some(why) => {
+                let line = format!("the node cannot be read: {why}");
+                text(StatusCode::SERVICE_UNAVAILABLE, line)
+            }
+        },
         Err(reason) => text(StatusCode::SERVICE_UNAVAILABLE, reason.to_string()),
     }
 }
@@ -198,8 +204,15 @@ async fn landing_page(State(app): State<Arc<App>>) -> Response {
 async fn reload(State(app): State<Arc<App>>) -> Response {
     let reload = Arc::clone(&app.reload);
     match tokio::task::spawn_blocking(move || reload()).await {
-        Ok(Ok(done)) => text(StatusCode::OK, done),
-        Ok(Err(refused)) => text(StatusCode::UNPROCESSABLE_ENTITY, refused),
+        Ok(Ok(done)) => {
+            tracing::info!("reloaded, as asked for over the socket");
+            text(StatusCode::OK, done)
+        }
+        Ok(Err(refused)) => {
+            let why = refused.lines().next().unwrap_or_default();
+            tracing::error!(error = why, "cannot reload; the old configuration stays");
+            text(StatusCode::UNPROCESSABLE_ENTITY, refused)
+        }
         Err(error) => broken(&error),
     }
 }
@@ -211,14 +224,19 @@ async fn refuse_change(State(app): State<Arc<App>>) -> Response {
 
 async fn nothing_here(State(app): State<Arc<App>>) -> Response {
     let line = format!(
-        "nothing here; there are /, {}, /api/v1/node, /-/healthy and /-/ready",
+        "nothing here; there are {}{}, /api/v1/node, /-/healthy and /-/ready",
+        if app.telemetry_path == "/" { "" } else { "/, " },
         app.telemetry_path
     );
     text(StatusCode::NOT_FOUND, line)
 }
 
-async fn not_that_way() -> Response {
-    let line = "this can only be read: use GET or HEAD";
+async fn not_that_way(request: Request) -> Response {
+    let line = if request.uri().path() == "/api/v1/reload" {
+        "this changes something: use POST"
+    } else {
+        "this can only be read: use GET or HEAD"
+    };
     text(StatusCode::METHOD_NOT_ALLOWED, line.to_owned())
 }
 

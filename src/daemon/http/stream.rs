@@ -24,18 +24,34 @@ pub(super) struct Limits {
     pub(super) idle: Duration,
 }
 
-/// Tells the stream that a request's head has been read.
+/// Tells the stream that a request's head has been read, and others whether an answer is due.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Asked(Arc<AtomicBool>);
+pub(super) struct Asked(Arc<Flags>);
+
+#[derive(Debug, Default)]
+struct Flags {
+    told: AtomicBool,
+    answering: AtomicBool,
+}
 
 impl Asked {
     /// A request is being answered from now on.
     pub(super) fn tell(&self) {
-        self.0.store(true, Ordering::Relaxed);
+        self.0.told.store(true, Ordering::Relaxed);
+        self.0.answering.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the client is owed an answer.
+    pub(super) fn owes(&self) -> bool {
+        self.0.answering.load(Ordering::Relaxed)
     }
 
     fn take(&self) -> bool {
-        self.0.swap(false, Ordering::Relaxed)
+        self.0.told.swap(false, Ordering::Relaxed)
+    }
+
+    fn answered(&self) {
+        self.0.answering.store(false, Ordering::Relaxed);
     }
 }
 
@@ -177,6 +193,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Timed<S> {
         // hyper flushes its stream only after it has written all it holds.
         if this.stage == (Stage::Answer { begun: true }) {
             this.enter(Stage::Idle, this.limits.idle);
+            this.asked.answered();
         }
         Poll::Ready(Ok(()))
     }

@@ -34,6 +34,11 @@ pub enum PackError {
     /// There is something already.
     #[error("{0} exists; --force replaces a file, a directory must be empty")]
     Exists(PathBuf),
+    /// Its name is that of an archive we do not write.
+    #[error(
+        "cannot write the capture {0}: the name must end with .tar.zst, .tar.gz, .tgz or .tar, or be that of a directory"
+    )]
+    Name(PathBuf),
     /// The file system refused.
     #[error("cannot write the capture {path}")]
     Write {
@@ -91,6 +96,9 @@ pub fn write(
 ///
 /// [`PackError::Exists`].
 pub fn refuse(out: &Path, existing: Existing) -> Result<(), PackError> {
+    if is_foreign(out) {
+        return Err(PackError::Name(out.to_owned()));
+    }
     let Ok(there) = std::fs::symlink_metadata(out) else {
         return Ok(());
     };
@@ -107,7 +115,7 @@ pub fn refuse(out: &Path, existing: Existing) -> Result<(), PackError> {
 }
 
 fn format_of(out: &Path) -> Format {
-    let name = out.to_string_lossy();
+    let name = out.to_string_lossy().to_ascii_lowercase();
     let ends = |suffix| name.ends_with(suffix);
     match () {
         () if ends(".tar") => Format::Tar,
@@ -115,6 +123,16 @@ fn format_of(out: &Path) -> Format {
         () if ends(".tar.zst") => Format::Zstd,
         () => Format::Directory,
     }
+}
+
+/// Whether a name promises what we do not write: another archive, or standard output.
+fn is_foreign(out: &Path) -> bool {
+    const OTHERS: [&str; 10] = [
+        ".zip", ".7z", ".rar", ".xz", ".txz", ".bz2", ".tbz2", ".lz4", ".gz", ".zst",
+    ];
+    let name = out.to_string_lossy().to_ascii_lowercase();
+    let is_ours = format_of(out) != Format::Directory;
+    name == "-" || (!is_ours && OTHERS.iter().any(|suffix| name.ends_with(suffix)))
 }
 
 fn put_in_place(part: &Path, out: &Path, how: (Existing, Format)) -> io::Result<()> {

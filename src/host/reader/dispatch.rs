@@ -52,6 +52,15 @@ impl Dispatcher {
 
     /// Gives every device that is not busy this poll, and sends what comes back in time.
     pub(super) fn poll(&mut self, seq: u64, lanes: LaneSet) -> Result<(), FrameError> {
+        if self.tree.list("sys").is_err() {
+            let why = "its sys directory cannot be listed any more".to_owned();
+            self.outbox.say(Event::Refused { why })?;
+            // What comes back is told anew, all of it.
+            (self.told, self.names, self.shape) = (None, None, None);
+            self.queues.clear();
+            self.outbox.begin(seq, 0, Vec::new());
+            return self.outbox.finish(seq, || None);
+        }
         self.look(lanes);
         let restricted = &self.restricted;
         self.queues.retain(|key, _| !restricted.has(key));

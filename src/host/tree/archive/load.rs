@@ -96,13 +96,12 @@ fn damaged(error: io::Error) -> ArchiveError {
         }
         cause = error.source();
     }
-    let text = error.to_string();
-    ArchiveError::Damaged(
-        text.chars()
-            .take(200)
-            .flat_map(char::escape_debug)
-            .collect(),
-    )
+    // The library's own words repeat what it read, which may be anybody's file.
+    let what = match error.kind() {
+        io::ErrorKind::UnexpectedEof => "it ends too early",
+        _ => "it is no tar archive, or a damaged one",
+    };
+    ArchiveError::Damaged(what.to_owned())
 }
 
 fn unpack(stream: Bounded) -> Result<Nodes, ArchiveError> {
