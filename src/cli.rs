@@ -1,9 +1,12 @@
 //! One file a command.
 
 pub mod arguments;
+pub mod attention;
 pub mod capture;
+pub mod check;
 pub mod config;
 pub mod exit;
+pub mod findings;
 pub mod local;
 pub mod metrics;
 pub mod output;
@@ -25,7 +28,7 @@ use crate::cli::exit::{Failure, Reason};
 pub fn main(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     let arguments: Vec<OsString> = arguments.collect();
     match guarded(|| command(arguments)) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(failure) => {
             output::tell(&failure.message);
             failure.reason.into()
@@ -34,27 +37,35 @@ pub fn main(arguments: impl Iterator<Item = OsString>) -> ExitCode {
 }
 
 /// A panic is our own fault, too; its place has been told by then.
-fn guarded(command: impl FnOnce() -> Result<(), Failure>) -> Result<(), Failure> {
+fn guarded(command: impl FnOnce() -> Result<ExitCode, Failure>) -> Result<ExitCode, Failure> {
     catch_unwind(AssertUnwindSafe(command)).unwrap_or_else(|_| {
         let message = "internal error; please report the lines above";
         Err(Failure::told(Reason::Internal, message))
     })
 }
 
-fn command(arguments: Vec<OsString>) -> Result<(), Failure> {
+fn command(arguments: Vec<OsString>) -> Result<ExitCode, Failure> {
     let arguments = match Arguments::try_parse_from(arguments) {
         Ok(arguments) => arguments,
-        Err(error) => return not_a_command(&error),
+        Err(error) => return not_a_command(&error).map(|()| ExitCode::SUCCESS),
     };
     let global = &arguments.global;
-    match &arguments.command {
+    let done = match &arguments.command {
+        Command::Check(options) => {
+            return check::run(global, options).map(ExitCode::from);
+        }
+        Command::Doctor(options) => check::doctor(global, options),
+        Command::Findings(options) => findings::run(global, options),
+        Command::Silence(options) => attention::silence(global, options),
+        Command::Maintenance { what } => attention::maintenance(global, what),
         Command::ReaderNic => reader_nic::run(),
         Command::Run(web) => run::run(global, web),
         Command::Metrics(options) => metrics::run(global, options),
         Command::Config { what } => config::run(global, *what),
         Command::Capture(options) => capture::run(global, options),
         Command::Reload => reload::run(global),
-    }
+    };
+    done.map(|()| ExitCode::SUCCESS)
 }
 
 /// Help and version are answers; everything else is a usage error.
@@ -75,6 +86,6 @@ mod tests {
     fn a_panic_is_an_internal_error() {
         let failure = guarded(|| panic!("on purpose")).unwrap_err();
         assert_eq!(failure.reason, Reason::Internal);
-        assert!(guarded(|| Ok(())).is_ok());
+        assert!(guarded(|| Ok(ExitCode::SUCCESS)).is_ok());
     }
 }

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::cli::capture;
 use crate::cli::exit::{Failure, Reason};
 use crate::cli::output;
+use crate::cli::{attention, capture, check, findings};
 use crate::core::wire::Node;
 use crate::daemon::config::Config;
 use crate::daemon::config::layers::{self, FlagValue, Inputs, Loaded};
@@ -22,7 +22,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
     name = "railwatch",
     version,
     about = "Watches the data paths of a GPU host",
-    after_help = "Exit codes: 0 done, 64 usage or configuration, 66 an input cannot be opened, \
+    after_help = "Exit codes: 0 done or ok; check: 1 warning, 2 critical, 3 unknown; 64 usage or configuration, 66 an input cannot be opened, \
                   69 what is needed is not there, 70 internal, 74 the output cannot be written, 130 interrupted"
 )]
 pub struct Arguments {
@@ -59,7 +59,7 @@ pub struct Global {
     /// Shape of a log line: text or json
     #[arg(long = "log.format", global = true, value_name = "FORMAT")]
     pub log_format: Option<String>,
-    /// A command ends by then, such as 500ms, 2s, 1m or plain seconds; 10s where not said, 1m for capture
+    /// A command ends by then, such as 500ms, 2s, 1m, 2h or plain seconds; 10s where not said, 1m for capture
     #[arg(long, global = true, value_name = "TIME", value_parser = duration)]
     pub timeout: Option<Duration>,
     /// Shape of what a command answers
@@ -91,6 +91,20 @@ pub enum Command {
     },
     /// Freeze this host as files that railwatch reads elsewhere; identities are replaced
     Capture(capture::Args),
+    /// Say whether the node is healthy; the exit code says it too
+    Check(check::Args),
+    /// Say what can be seen and judged here, what not, and what would widen it
+    Doctor(check::DoctorArgs),
+    /// List what was found
+    Findings(findings::Args),
+    /// Do not tell of a finding for a while
+    Silence(attention::SilenceArgs),
+    /// Tell that somebody works on this node, or no longer
+    Maintenance {
+        /// What to tell.
+        #[command(subcommand)]
+        what: attention::MaintenanceCommand,
+    },
     /// Make the running daemon read its configuration again
     Reload,
     /// Read for the daemon at the other end of the pipe.
@@ -278,15 +292,17 @@ fn text_of(path: &Path) -> Result<String, Failure> {
 }
 
 /// A time as people write it.
-fn duration(text: &str) -> Result<Duration, String> {
+pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     let allowed =
-        || "allowed is a time above 0 and up to a day: 500ms, 2s, 1m or seconds".to_owned();
+        || "allowed is a time above 0 and up to a day: 500ms, 2s, 1m, 2h or seconds".to_owned();
     let (number, factor) = if let Some(number) = text.strip_suffix("ms") {
         (number, 0.001)
     } else if let Some(number) = text.strip_suffix('s') {
         (number, 1.0)
     } else if let Some(number) = text.strip_suffix('m') {
         (number, 60.0)
+    } else if let Some(number) = text.strip_suffix('h') {
+        (number, 3600.0)
     } else {
         (text, 1.0)
     };

@@ -97,9 +97,19 @@ impl Daemon {
     ///
     /// [`LocalError`].
     pub fn ask(&self, method: &str, path: &str) -> Result<Answer, LocalError> {
+        self.send(method, path, "")
+    }
+
+    /// Asks it with a body.
+    ///
+    /// # Errors
+    ///
+    /// [`LocalError`].
+    pub fn send(&self, method: &str, path: &str, body: &str) -> Result<Answer, LocalError> {
         let mut stream = self.connect()?;
         let request = format!(
-            "{method} {path} HTTP/1.1\r\nHost: railwatch\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
+            "{method} {path} HTTP/1.1\r\nHost: railwatch\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{body}",
+            body.len()
         );
         stream
             .write_all(request.as_bytes())

@@ -1,5 +1,6 @@
 //! What was read and what it means: facts, readings, changes, the snapshot that is published.
 
+pub mod attention;
 pub mod change;
 pub mod expectation;
 pub mod facts;

@@ -1,7 +1,11 @@
 //! A snapshot shown: text exposition, JSON documents, page.
 
+pub mod check;
+pub mod doctor;
+pub mod document;
 mod entry;
 pub mod families;
+pub mod finding;
 pub mod metrics;
 pub mod metrics_doc;
 pub mod node;

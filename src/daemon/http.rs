@@ -7,6 +7,7 @@
 mod accept_encoding;
 mod connection;
 mod exposition;
+mod findings;
 mod holder;
 mod listen;
 mod routes;
@@ -29,6 +30,7 @@ use tokio_util::task::TaskTracker;
 use crate::core::model::snapshot::Snapshot;
 use crate::core::render::metrics::OwnFamilies;
 use crate::daemon::config::Web;
+use crate::daemon::judge::Ask;
 use crate::daemon::socket::{self, LocalSocket, SocketFile};
 use crate::host::clock::Clock;
 use connection::{Door, Listener};
@@ -41,6 +43,9 @@ pub use listen::ListenError;
 
 /// Does a reload and says what came of it: a line for who asked, or why nothing was changed.
 pub type Reload = Arc<dyn Fn() -> Result<String, String> + Send + Sync>;
+
+/// Does what a person asks for; what was done, or why nothing was.
+pub type Asking = Arc<dyn Fn(Ask) -> Result<String, String> + Send + Sync>;
 
 /// A scraper's next request comes within a minute as a rule; later it has to connect again.
 const IDLE: Duration = Duration::from_secs(90);
@@ -57,6 +62,8 @@ pub struct ServeOptions {
     pub snapshots: watch::Receiver<Option<Arc<Snapshot>>>,
     /// Called for `POST /api/v1/reload` on the local socket, on a thread that may block.
     pub reload: Reload,
+    /// Called for `POST /api/v1/ask` on the local socket, on a thread that may block.
+    pub ask: Asking,
     /// The poller's clock: tells how old a snapshot is.
     pub clock: Arc<dyn Clock>,
 }
@@ -288,6 +295,7 @@ fn app(options: ServeOptions, stop: &CancellationToken) -> App {
         snapshots: options.snapshots,
         clock: options.clock,
         reload: options.reload,
+        ask: options.ask,
         socket: options.runtime_dir.join(socket::NAME).display().to_string(),
         stop: stop.clone(),
     }

@@ -1,16 +1,18 @@
 //! The same pipeline once, for commands that do not ask a daemon.
 
 use std::sync::Arc;
-use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
 use crate::core::catalog::LaneSet;
+use crate::core::detect::engine::Engine;
 use crate::core::ids::DeviceKey;
 use crate::core::model::snapshot::{HostFacts, Snapshot};
+use crate::core::model::time::BootTime;
 use crate::core::wire::{Event, Hello, Node, PROTOCOL};
 use crate::daemon::child::{Launch, Said, Supervisor};
 use crate::daemon::config::Config;
-use crate::daemon::history::History;
+use crate::daemon::history::{History, Intervals};
 use crate::daemon::own;
 use crate::daemon::run::intervals;
 use crate::daemon::store;
@@ -42,59 +44,156 @@ pub struct Once {
 ///
 /// [`OnceError`] if the node cannot be opened, or nothing at all came in time.
 pub fn once(config: &Config, node: Node, timeout: Duration) -> Result<Once, OnceError> {
-    let clock = BootClock::new(1);
-    let (to, inbox) = channel::<Said>();
-    let is_capture = matches!(node, Node::Captured { .. });
-    let host = if is_capture {
-        HostFacts::default()
-    } else {
-        own::host()
-    };
-    let hello = hello(config, node, &host);
-    let mut supervisor =
-        Supervisor::new(Launch::own("reader-nic"), hello, config.reader.deadline, to);
-    let mut history = History::default();
-    let until = clock.now().after(timeout);
-    supervisor.poll(1, LaneSet::all(), clock.now());
-    let (mut done, mut heard) = (false, false);
-    while !done {
-        let said = match inbox.recv_timeout(until.since(clock.now())) {
-            Ok(said) => said,
-            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => break,
+    let mut reading = Reading::begin(config, node, timeout);
+    let heard = reading.poll()?;
+    reading.end(heard)
+}
+
+/// The same twice, a second apart, and judged: what is so at both times is found.
+///
+/// # Errors
+///
+/// As [`once`].
+pub fn judged(config: &Config, node: Node, timeout: Duration) -> Result<Once, OnceError> {
+    let mut reading = Reading::begin(config, node, timeout);
+    let mut engine = Engine::impatient();
+    let mut heard = reading.poll()?;
+    engine.tick(&reading.snapshot());
+    if !reading.left().is_zero() {
+        reading.wait(APART)?;
+        heard |= reading.poll()?;
+    }
+    let snapshot = reading.snapshot();
+    engine.tick(&snapshot);
+    let mut once = reading.end(heard)?;
+    once.snapshot = snapshot;
+    once.snapshot.findings = Some(Arc::new(engine.findings()));
+    Ok(once)
+}
+
+/// Time between two readings that are to show a rate.
+const APART: Duration = Duration::from_secs(1);
+
+/// A reader of our own, for as long as a command runs.
+struct Reading {
+    clock: BootClock,
+    until: BootTime,
+    timeout: Duration,
+    config: Intervals,
+    host: HostFacts,
+    supervisor: Supervisor<Said>,
+    inbox: Receiver<Said>,
+    history: History,
+    polls: u64,
+}
+
+impl Reading {
+    fn begin(config: &Config, node: Node, timeout: Duration) -> Self {
+        let clock = BootClock::new(1);
+        let (to, inbox) = channel::<Said>();
+        let host = match node {
+            Node::Captured { .. } => HostFacts::default(),
+            Node::Host { .. } => own::host(),
         };
-        let events = supervisor.hear(said, clock.now());
-        if events.is_empty() {
-            // The reader has ended.
-            break;
+        let hello = hello(config, node, &host);
+        Self {
+            clock,
+            until: clock.now().after(timeout),
+            timeout,
+            config: intervals(config),
+            host,
+            supervisor: Supervisor::new(
+                Launch::own("reader-nic"),
+                hello,
+                config.reader.deadline,
+                to,
+            ),
+            inbox,
+            history: History::default(),
+            polls: 0,
         }
+    }
+
+    fn left(&self) -> Duration {
+        self.until.since(self.clock.now())
+    }
+
+    /// Polls every lane once; whether anything was heard.
+    fn poll(&mut self) -> Result<bool, OnceError> {
+        self.polls = self.polls.saturating_add(1);
+        self.supervisor
+            .poll(self.polls, LaneSet::all(), self.clock.now());
+        let mut heard = false;
+        loop {
+            let said = match self.inbox.recv_timeout(self.left()) {
+                Ok(said) => said,
+                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
+                    return Ok(heard);
+                }
+            };
+            let events = self.supervisor.hear(said, self.clock.now());
+            if events.is_empty() {
+                // The reader has ended.
+                return Ok(heard);
+            }
+            if self.take(events, &mut heard)? {
+                return Ok(true);
+            }
+        }
+    }
+
+    /// Takes events; whether the poll is done.
+    fn take(&mut self, events: Vec<Event>, heard: &mut bool) -> Result<bool, OnceError> {
+        let mut done = false;
         for event in events {
             if let Event::Refused { why } = event {
                 return Err(OnceError::Refused(why));
             }
-            done |= matches!(event, Event::Done { .. });
-            heard |= matches!(event, Event::Present { .. } | Event::Done { .. });
-            history.take(event, clock.now(), &intervals(config), &mut |_| {});
+            done |= matches!(event, Event::Done { seq } if seq == self.polls);
+            *heard |= matches!(event, Event::Present { .. } | Event::Done { .. });
+            let now = self.clock.now();
+            self.history.take(event, now, &self.config, &mut |_| {});
+        }
+        Ok(done)
+    }
+
+    /// Lets time pass; what is said meanwhile is taken.
+    fn wait(&mut self, span: Duration) -> Result<(), OnceError> {
+        let until = self.clock.now().after(span.min(self.left()));
+        while let Ok(said) = self.inbox.recv_timeout(until.since(self.clock.now())) {
+            let events = self.supervisor.hear(said, self.clock.now());
+            self.take(events, &mut false)?;
+        }
+        Ok(())
+    }
+
+    fn snapshot(&self) -> Snapshot {
+        // What was read is what there is, however long the slowest device took.
+        let (now, shown) = (self.clock.now(), self.config.at_least(self.timeout));
+        Snapshot {
+            at: now,
+            wall_seconds: wall_seconds(),
+            polls: self.polls,
+            devices: self.history.views(now, &shown),
+            skipped: self.history.skipped().to_vec(),
+            trouble: None,
+            findings: None,
+            sources: self
+                .history
+                .sources(now, &self.config, self.supervisor.counts()),
+            own: Arc::new(own::own(&self.host, self.supervisor.pid(), 0)),
         }
     }
-    // What one poll gave is what there is, however long the slowest device took.
-    let intervals = intervals(config);
-    let (now, shown) = (clock.now(), intervals.at_least(timeout));
-    let snapshot = Snapshot {
-        at: now,
-        wall_seconds: wall_seconds(),
-        polls: 1,
-        devices: history.views(now, &shown),
-        skipped: history.skipped().to_vec(),
-        trouble: None,
-        sources: history.sources(now, &intervals, supervisor.counts()),
-        own: Arc::new(own::own(&host, supervisor.pid(), 0)),
-    };
-    let late = supervisor.unanswered().into_iter().collect();
-    supervisor.stop();
-    if heard {
-        Ok(Once { snapshot, late })
-    } else {
-        Err(OnceError::Nothing(timeout))
+
+    fn end(mut self, heard: bool) -> Result<Once, OnceError> {
+        let snapshot = self.snapshot();
+        let late = self.supervisor.unanswered().into_iter().collect();
+        self.supervisor.stop();
+        if heard {
+            Ok(Once { snapshot, late })
+        } else {
+            Err(OnceError::Nothing(self.timeout))
+        }
     }
 }
 

@@ -3,9 +3,10 @@
 //! Lanes run on the injected clock; whom to replace when nothing comes back is a matter of real
 //! time. The thread waits for its inbox only, always with a deadline, and enters no device.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender};
 use std::time::Duration;
 
 use tokio::sync::watch;
@@ -18,6 +19,8 @@ use crate::core::wire::Event;
 use crate::daemon::child::{Said, Supervisor};
 use crate::daemon::complaint::Complaints;
 use crate::daemon::history::{History, Intervals};
+use crate::daemon::judge::{Ask, Judge};
+use crate::daemon::maintenance;
 use crate::daemon::notify::Notify;
 use crate::daemon::own;
 use crate::daemon::schedule::Schedule;
@@ -40,6 +43,8 @@ pub enum Message {
     Said(Said),
     /// New settings after a reload.
     Settings(Settings),
+    /// A person asks for something; the answer goes back the way it came.
+    Ask(Ask, SyncSender<Result<String, String>>),
     /// End.
     Stop,
 }
@@ -74,6 +79,10 @@ pub struct Parts {
     pub intervals: Intervals,
     /// The host.
     pub host: HostFacts,
+    /// Judges what was read.
+    pub judge: Judge,
+    /// Where a file may ask for maintenance; `None` with a capture.
+    pub maintenance: Option<PathBuf>,
     /// What survives a restart; `None` with a capture.
     pub store: Option<Store>,
     /// Configuration problems, as the last load counted them.
@@ -142,6 +151,7 @@ impl Poller {
             match message {
                 Message::Said(said) => self.hear(said),
                 Message::Settings(settings) => self.set(settings),
+                Message::Ask(ask, answer) => self.ask(ask, &answer),
                 Message::Stop => return false,
             }
         }
@@ -162,6 +172,7 @@ impl Poller {
         }
         if real.since(self.own_at) >= OWN {
             self.look_at_self();
+            self.look_for_maintenance();
         }
         self.notify.ticked(real);
     }
@@ -220,6 +231,23 @@ impl Poller {
         self.parts.supervisor.set_raw(settings.raw, self.real.now());
     }
 
+    fn ask(&mut self, ask: Ask, answer: &SyncSender<Result<String, String>>) {
+        let said = self.parts.judge.ask(ask, wall_seconds());
+        // Whoever asked may have stopped waiting.
+        answer.try_send(said).ok();
+    }
+
+    fn look_for_maintenance(&mut self) {
+        let Some(path) = &self.parts.maintenance else {
+            return;
+        };
+        let found = maintenance::of_file(path, wall_seconds()).unwrap_or_else(|error| {
+            warn!(path = %path.display(), error = %error, "cannot read whether the node is in maintenance");
+            None
+        });
+        self.parts.judge.by_file(found);
+    }
+
     /// A reader that is not the one before has left its pass unfinished.
     fn note_reader(&mut self, before: Option<u32>) {
         let now = self.parts.supervisor.pid();
@@ -245,7 +273,7 @@ impl Poller {
         self.publish_by = None;
         let now = self.parts.clock.now();
         let intervals = self.schedule.intervals();
-        let snapshot = Snapshot {
+        let mut snapshot = Snapshot {
             at: now,
             wall_seconds: wall_seconds(),
             polls: self.polls,
@@ -256,7 +284,10 @@ impl Poller {
                 .history
                 .sources(now, intervals, self.parts.supervisor.counts()),
             own: Arc::clone(&self.own),
+            findings: None,
         };
+        let findings = self.parts.judge.judge(&snapshot, &mut |_| {});
+        snapshot.findings = Some(findings);
         let status = format!("reading {} devices", snapshot.devices.len());
         self.parts.publish.send_replace(Some(Arc::new(snapshot)));
         self.notify.ready(&status);

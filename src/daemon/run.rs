@@ -5,7 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, Sender, channel, sync_channel};
 use std::thread;
 use std::time::Duration;
 
@@ -15,12 +15,14 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::{oneshot, watch};
 use tracing::{error, info, warn};
 
+use crate::core::model::expectation::Expectation;
 use crate::core::model::snapshot::{HostFacts, Snapshot};
 use crate::core::wire::{Hello, Node, PROTOCOL};
 use crate::daemon::child::{Launch, Supervisor};
 use crate::daemon::config::Config;
 use crate::daemon::history::Intervals;
 use crate::daemon::http::{self, ServeOptions};
+use crate::daemon::judge::Judge;
 use crate::daemon::poller::{Message, Parts, Poller, Settings};
 use crate::daemon::store::{Kept, Store};
 use crate::daemon::{notify, own};
@@ -29,6 +31,8 @@ use crate::host::tree::captured;
 
 /// How long a first signal waits for requests that are being answered.
 const GRACE: Duration = Duration::from_secs(5);
+/// How long the poller may take to answer.
+const ANSWER: Duration = Duration::from_secs(5);
 /// How often it is looked whether every thread still lives.
 const ALIVE: Duration = Duration::from_secs(5);
 
@@ -94,12 +98,14 @@ pub fn run(options: Options) -> anyhow::Result<()> {
     let (publish, snapshots) = watch::channel(None);
     let problems = Arc::new(AtomicU64::new(count(&options.loaded.problems)));
     let reload = reload(&options, to.clone(), Arc::clone(&problems));
-    let server = serve(
-        &options.loaded.config,
+    let server = serve(ServeOptions {
+        web: options.loaded.config.web.clone(),
+        runtime_dir: options.loaded.config.path.runtime.clone(),
         snapshots,
-        Arc::clone(&reload),
-        options.clock_factor,
-    )?;
+        reload: Arc::clone(&reload),
+        ask: asking(to.clone()),
+        clock: Arc::new(BootClock::new(options.clock_factor)),
+    })?;
     let parts = parts(
         &options,
         Channels {
@@ -129,22 +135,11 @@ pub fn run(options: Options) -> anyhow::Result<()> {
 }
 
 /// Listens and says where.
-fn serve(
-    config: &Config,
-    snapshots: Snapshots,
-    reload: http::Reload,
-    clock_factor: u32,
-) -> anyhow::Result<http::Handle> {
-    let server = http::serve(ServeOptions {
-        web: config.web.clone(),
-        runtime_dir: config.path.runtime.clone(),
-        snapshots,
-        reload,
-        clock: Arc::new(BootClock::new(clock_factor)),
-    })?;
+fn serve(options: ServeOptions) -> anyhow::Result<http::Handle> {
+    let path = options.web.telemetry_path.clone();
+    let server = http::serve(options)?;
     for address in server.addresses() {
         let (host, port) = (reachable(address), address.port());
-        let path = &config.web.telemetry_path;
         info!(page = %format_args!("http://{host}:{port}/"), metrics = %format_args!("http://{host}:{port}{path}"), "serving");
     }
     if let Some(path) = server.socket() {
@@ -161,8 +156,6 @@ fn reachable(address: &SocketAddr) -> String {
         IpAddr::V4(ip) => ip.to_string(),
     }
 }
-
-type Snapshots = watch::Receiver<Option<Arc<Snapshot>>>;
 
 /// The poller's ways in and out.
 struct Channels {
@@ -182,6 +175,10 @@ fn parts(options: &Options, channels: Channels, problems: Arc<AtomicU64>) -> Par
         .boot_id
         .clone()
         .map(|boot| Store::open(&config.path.state, boot));
+    let state = host
+        .boot_id
+        .is_some()
+        .then_some(config.path.state.as_path());
     let kept = store
         .as_ref()
         .map(|store| store.kept().clone())
@@ -194,6 +191,8 @@ fn parts(options: &Options, channels: Channels, problems: Arc<AtomicU64>) -> Par
         intervals: intervals(config),
         host,
         store,
+        judge: Judge::new(Expectation::default(), state),
+        maintenance: is_host(&options.node).then(|| config.path.runtime.join("maintenance")),
         problems,
     }
 }
@@ -222,6 +221,17 @@ fn supervisor(
     };
     Supervisor::new(Launch::own("reader-nic"), hello, config.reader.deadline, to)
         .with_stalls(kept.stalled)
+}
+
+/// Hands what a person asks for to the poller, which answers at its next turn.
+fn asking(to: Sender<Message>) -> http::Asking {
+    Arc::new(move |ask| {
+        let (answer, said) = sync_channel(1);
+        to.send(Message::Ask(ask, answer))
+            .map_err(|_| "the poller has ended".to_owned())?;
+        said.recv_timeout(ANSWER)
+            .unwrap_or_else(|_| Err("the poller does not answer".to_owned()))
+    })
 }
 
 /// Loads the configuration again and applies what can change while running.

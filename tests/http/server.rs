@@ -79,6 +79,7 @@ impl Server {
             web,
             runtime_dir: runtime_dir.path().join(runtime),
             snapshots,
+            ask: Arc::new(|_| Ok("done".to_owned())),
             reload: Arc::new(move || match counted.fetch_add(1, Ordering::Relaxed) {
                 0 => Ok("reloaded: 0 changes".to_owned()),
                 1 => Err("kept: line 3 is wrong".to_owned()),
@@ -147,6 +148,7 @@ fn snapshot(at: BootTime) -> Snapshot {
             Arc::new(device("<script>\"\\\u{7}")),
         ],
         trouble: None,
+        findings: None,
         skipped: vec![Skipped {
             key: DeviceKey::new("sys/devices/pci0000:c0/0000:c2:00.0"),
             device: DeviceName::new("mlx5_9"),

@@ -8,10 +8,22 @@ pub(crate) fn fixtures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures")
 }
 
-/// The exposition without the line that names the build, which every release changes.
+/// The exposition without the line that names the build, which every release changes, and without
+/// findings: one reading has none, and a daemon's come with time.
 pub(crate) fn comparable(text: &str) -> Vec<&str> {
-    let names_build = |line: &str| line.starts_with("railwatch_build_info{");
-    text.lines().filter(|line| !names_build(line)).collect()
+    const OTHERS: [&str; 4] = [
+        "railwatch_build_info{",
+        "railwatch_finding_",
+        "railwatch_detector_",
+        "railwatch_maintenance",
+    ];
+    let is_other = |line: &str| {
+        let sample = line
+            .trim_start_matches("# HELP ")
+            .trim_start_matches("# TYPE ");
+        OTHERS.iter().any(|other| sample.starts_with(other))
+    };
+    text.lines().filter(|line| !is_other(line)).collect()
 }
 
 /// Says how two expositions differ, at most ten lines of each; `None` if they don't.

@@ -1,7 +1,7 @@
 //! Runs the rules over snapshots and keeps what they found.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::sync::Arc;
+use std::time::Duration;
 
 use crate::core::detect::RULES;
 use crate::core::detect::arbitrate::arbitrate;
@@ -9,7 +9,7 @@ use crate::core::detect::coverage::Coverage;
 use crate::core::detect::expect::merge;
 use crate::core::detect::latch::{Latch, Raised, Step, Why};
 use crate::core::detect::learn::Learner;
-use crate::core::detect::rule::{Judgement, Rule, Verdict, View};
+use crate::core::detect::rule::{Hold, Judgement, Rule, Verdict, View};
 use crate::core::detect::scene::Scene;
 use crate::core::detect::windows::Windows;
 use crate::core::model::expectation::Expectation;
@@ -22,6 +22,13 @@ use crate::core::model::time::BootTime;
 const RECENT: usize = 64;
 /// Findings that can be open at once; beyond it a new one is counted and not kept.
 const OPEN: usize = 1024;
+
+/// How long a verdict must hold for who looks only twice.
+const AT_ONCE: Hold = Hold {
+    need: Duration::ZERO,
+    span: Duration::from_secs(60),
+    off: Duration::ZERO,
+};
 
 /// What happened to a finding.
 #[derive(Debug, Clone, PartialEq)]
@@ -69,6 +76,8 @@ pub struct Findings {
     pub raised: BTreeMap<&'static str, u64>,
     /// How well each rule can judge each subject.
     pub coverage: Vec<Coverage>,
+    /// Somebody works on the node.
+    pub maintenance: bool,
 }
 
 /// The time of a scene.
@@ -94,6 +103,7 @@ pub struct Engine {
     coverage: BTreeMap<&'static str, Vec<Coverage>>,
     newest_id: u64,
     scene: Scene,
+    impatient: bool,
 }
 
 impl Engine {
@@ -103,6 +113,15 @@ impl Engine {
         Self {
             file,
             learner: Learner::knowing(learnt),
+            ..Self::default()
+        }
+    }
+
+    /// An engine for two looks: what it sees it believes.
+    #[must_use]
+    pub fn impatient() -> Self {
+        Self {
+            impatient: true,
             ..Self::default()
         }
     }
@@ -233,7 +252,8 @@ impl Engine {
             return None;
         }
         let latch = self.latches.entry(place.clone()).or_default();
-        let step = latch.take(judgement.verdict.clone(), now.at, rule.hold);
+        let hold = if self.impatient { AT_ONCE } else { rule.hold };
+        let step = latch.take(judgement.verdict.clone(), now.at, hold);
         let raised = latch.active().cloned();
         if latch.is_empty() {
             self.latches.remove(&place);
@@ -360,7 +380,7 @@ impl Engine {
 
     /// What is found now.
     #[must_use]
-    pub fn findings(&self) -> Arc<Findings> {
+    pub fn findings(&self) -> Findings {
         let open: Vec<Finding> = self.open.values().cloned().collect();
         let mut active = arbitrate(&open);
         active.sort_by(|a, b| b.severity.cmp(&a.severity).then(a.id.cmp(&b.id)));
@@ -368,11 +388,12 @@ impl Engine {
             let count = self.raised.get(rule.code).copied().unwrap_or_default();
             (rule.code, count)
         });
-        Arc::new(Findings {
+        Findings {
             active,
             recent: self.recent.iter().cloned().collect(),
             raised: raised.collect(),
             coverage: self.coverage.values().flatten().cloned().collect(),
-        })
+            maintenance: false,
+        }
     }
 }

@@ -8,20 +8,18 @@ use crate::core::model::expectation::{Expectation, ExpectedFunction, ExpectedLin
 const AGREEING: usize = 3;
 
 impl Expectation {
-    /// What is expected of a link.
+    /// Who says that a link should be up.
     #[must_use]
     pub fn link(&self, link: &Link) -> Option<&ExpectedLink> {
         self.links
             .iter()
-            .find(|expected| expected.key == link.key || expected.key == link.place)
+            .find(|expected| expected.up && expected.is_of(link))
     }
 
     /// The rate expected of a link, and by whom: the first who says one.
     #[must_use]
     pub fn rate(&self, link: &Link) -> Option<(u64, Speaker)> {
-        let mine =
-            |expected: &&ExpectedLink| expected.key == link.key || expected.key == link.place;
-        let mut all = self.links.iter().filter(mine);
+        let mut all = self.links.iter().filter(|expected| expected.is_of(link));
         all.find_map(|expected| Some((expected.rate?, expected.by)))
     }
 
@@ -32,6 +30,13 @@ impl Expectation {
             expected.key == function.key
                 || (expected.pci.is_some() && expected.pci == function.hardware.pci)
         })
+    }
+}
+
+impl ExpectedLink {
+    /// Whether it is about this link: by its hardware, or by its place alone.
+    fn is_of(&self, link: &Link) -> bool {
+        self.key == link.key || self.key == link.place
     }
 }
 
@@ -54,7 +59,8 @@ pub fn merge(file: &Expectation, learnt: &Expectation, scene: &Scene) -> Expecta
     merged
 }
 
-/// What the siblings of a link say: it should be up if all of them are, at the rate most have.
+/// What the siblings of a link say: it should be up if all of them are, and at the rate that most
+/// of those have that are up.
 /// Ports are siblings if their cards are of one model and they stand at the same place of the card:
 /// second ports that nobody ever cabled say nothing of first ones.
 fn by_siblings(link: &Link, scene: &Scene) -> Option<ExpectedLink> {
@@ -63,13 +69,19 @@ fn by_siblings(link: &Link, scene: &Scene) -> Option<ExpectedLink> {
         .iter()
         .filter(|other| other.key != link.key && is_sibling(link, other))
         .collect();
-    if others.len() < AGREEING || others.iter().any(|other| other.up != Some(true)) {
+    let up: Vec<&Link> = others
+        .iter()
+        .copied()
+        .filter(|other| other.up == Some(true))
+        .collect();
+    if up.len() < AGREEING {
         return None;
     }
     Some(ExpectedLink {
         key: link.key.clone(),
         pci: link.identity.pci,
-        rate: usual_rate(&others),
+        up: up.len() == others.len(),
+        rate: usual_rate(&up),
         name: link.subject.to_string(),
         by: Speaker::Siblings,
     })

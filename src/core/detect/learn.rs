@@ -145,6 +145,7 @@ fn expected_link(link: &Link, rate: Option<u64>) -> ExpectedLink {
     ExpectedLink {
         key: link.key.clone(),
         pci: link.identity.pci,
+        up: true,
         rate,
         name: link.subject.to_string(),
         by: Speaker::Learnt,

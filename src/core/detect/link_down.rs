@@ -27,7 +27,8 @@ pub(super) static RULE: Rule = Rule {
         partner is off. An InfiniBand port that has trained waits for a subnet manager.",
     formula: "The link is not up for 8 s within 10 s although it is wanted up (not administratively \
         down) and expected: the expectation file names it, it was up since the daemon started, it was \
-        learnt on this node, or every other port of its model is up. 8 s lets a retraining pass; the \
+        learnt on this node, every other port of its model is up, or it has a signal and waits for a \
+        subnet manager. 8 s lets a retraining pass; the \
         vendor's own bar is 30 s. No verdict in the first 300 s after boot and for 30 s after an \
         administrator's change or a restart of the device. A port that never was up and that nobody \
         expects is silent. Over when it is up for 60 s.",
@@ -95,11 +96,18 @@ fn expected_by(view: View<'_>, link: &Link) -> Option<Speaker> {
     if let Some(expected) = view.expected.link(link) {
         return Some(expected.by);
     }
+    // A port with a signal is cabled: somebody meant it to be used.
+    let has_partner = link.technology == Technology::InfiniBand
+        && matches!(link.state, Some(2 | 3))
+        && link.physical_state == Some(5);
     let was_up = view
         .windows
         .link(&link.key)
         .is_some_and(|window| window.was_up);
-    was_up.then_some(Speaker::Learnt)
+    if was_up {
+        return Some(Speaker::Learnt);
+    }
+    has_partner.then_some(Speaker::Signal)
 }
 
 fn meaning(link: &Link) -> String {

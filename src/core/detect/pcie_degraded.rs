@@ -13,6 +13,9 @@ use crate::core::units::{
 /// Share of a port's rate from which on its function counts as working.
 const WORKING: f64 = 0.01;
 
+/// Cards of one model that say what another should have.
+const SIBLINGS: usize = 3;
+
 /// The rule.
 pub(super) static RULE: Rule = Rule {
     code: "pcie_degraded",
@@ -31,8 +34,10 @@ pub(super) static RULE: Rule = Rule {
         dirty contact, a bent pin. What the wire brings cannot get into memory.",
     formula: "Each link between the root port and the function is compared with the lesser of what \
         its two ends support: fewer lanes always count, a lower speed only while the function moves \
-        more than 1 % of its port's rate, as idle links save power. Where an end is not to be seen, \
-        in a virtual machine, with what is expected. Held for 5 s within 20 s. Half the bandwidth or \
+        more than 1 % of its port's rate, as idle links save power. It is also compared with what the \
+        expectation file says or this node has learnt, and its lanes with those of its siblings: a \
+        card in a narrower slot than the others, or one in a virtual machine, where the other end \
+        is not to be seen. Held for 5 s within 20 s. Half the bandwidth or \
         less is critical. A path that is as designed and yet slower than the port is told as info.",
     resolution: "Widths and speeds once a minute, traffic each second.",
     next_step: "Reseat the card and its riser, look for the same fault after swapping slots, compare \
@@ -175,9 +180,9 @@ fn lacks_expected(
     links: &[PcieLink<'_>],
     working: bool,
 ) -> Vec<Lack> {
-    let Some(expected) = view.expected.function(function) else {
-        return Vec::new();
-    };
+    let expected = view.expected.function(function);
+    let (wide, fast) = expected.map_or((None, None), |known| (known.width, known.speed));
+    let wide = wide.or_else(|| usual_width(view, function));
     let at = || {
         function
             .path
@@ -186,9 +191,23 @@ fn lacks_expected(
     };
     let width = links.iter().filter_map(|link| link.below.width).min();
     let speed = links.iter().filter_map(|link| link.below.speed).min();
-    let width = lack(LANES, width, expected.width, at());
-    let speed = lack(SPEED, speed, expected.speed, at());
+    let width = lack(LANES, width, wide, at());
+    let speed = lack(SPEED, speed, fast, at());
     width.into_iter().chain(speed.filter(|_| working)).collect()
+}
+
+/// Lanes that more than half of at least three siblings have.
+fn usual_width(view: View<'_>, function: &Function) -> Option<u64> {
+    let model = function.model.as_ref()?;
+    let others = view.scene.functions.iter().filter(|other| {
+        other.key != function.key && other.is_rdma && other.model.as_ref() == Some(model)
+    });
+    let widths: Vec<u64> = others
+        .filter_map(|other| other.path.last()?.width)
+        .collect();
+    let of = |width: u64| widths.iter().filter(|other| **other == width).count();
+    let usual = widths.iter().copied().max_by_key(|width| of(*width))?;
+    (widths.len() >= SIBLINGS && of(usual).saturating_mul(2) > widths.len()).then_some(usual)
 }
 
 fn raise(function: &Function, lack: &Lack) -> Verdict {

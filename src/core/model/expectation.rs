@@ -15,6 +15,8 @@ pub enum Speaker {
     Learnt,
     /// What the other devices of the same model have.
     Siblings,
+    /// The port's own signal: it is cabled.
+    Signal,
 }
 
 impl Speaker {
@@ -25,6 +27,7 @@ impl Speaker {
             Self::File => "the expectation file",
             Self::Learnt => "this node as it was",
             Self::Siblings => "its siblings of the same model",
+            Self::Signal => "its own signal: it has a partner",
         }
     }
 }
@@ -37,6 +40,8 @@ pub struct ExpectedLink {
     /// The PCI function it is on.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub pci: Option<PciAddress>,
+    /// It should be up; else only its rate, once it is, is expected.
+    pub up: bool,
     /// Its rate, bytes per second.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub rate: Option<u64>,

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::core::catalog::{Lane, Source};
+use crate::core::detect::engine::Findings;
 use crate::core::model::change::Run;
 use crate::core::model::facts::{DeviceFacts, Skipped};
 use crate::core::model::outcome::FaultReason;
@@ -28,6 +29,8 @@ pub struct Snapshot {
     pub sources: Vec<SourceView>,
     /// Why nothing can be read at all; `None` when it can.
     pub trouble: Option<String>,
+    /// What is found; `None` where nothing judges, as in a single reading.
+    pub findings: Option<Arc<Findings>>,
     /// The daemon itself; renewed on the slow lane.
     pub own: Arc<Own>,
 }

@@ -136,6 +136,30 @@ pub const CONFIG_PROBLEMS: Family = gauge(
     "Problems of the configuration that were answered with a default",
     &[],
 );
+/// What is found.
+pub const FINDING_SEVERITY: Family = gauge(
+    "railwatch_finding_severity",
+    "Severity of a finding (1 info, 2 warning, 3 critical); present while it is active and for two minutes after",
+    &["finding", "subject"],
+);
+/// How often something was found.
+pub const FINDING_RAISED: Family = counter(
+    "railwatch_finding_raised_total",
+    "Findings raised since the daemon started",
+    &["finding"],
+);
+/// How well rules can judge.
+pub const DETECTOR_CAPABILITY: Family = gauge(
+    "railwatch_detector_capability",
+    "How well a rule can judge (0 not at all, 1 with less than it wants, 2 as it should): the worst over its subjects; absent where it has none",
+    &["finding"],
+);
+/// Whether somebody works on the node.
+pub const MAINTENANCE: Family = gauge(
+    "railwatch_maintenance",
+    "Whether the node is in maintenance (1), which caps exported severities at info, or not (0)",
+    &[],
+);
 /// The host.
 pub const HOST_INFO: Family = gauge(
     "railwatch_host_info",
@@ -168,7 +192,11 @@ pub const PROCESS_START_TIME_SECONDS: Family = gauge(
 );
 
 /// Every family above, in the order of the reference.
-pub const ALL: [Family; 23] = [
+pub const ALL: [Family; 27] = [
+    FINDING_SEVERITY,
+    FINDING_RAISED,
+    DETECTOR_CAPABILITY,
+    MAINTENANCE,
     PORT_INFO,
     DEVICE_INFO,
     DEVICE_SKIPPED,

@@ -4,6 +4,7 @@
 //! on an empty one and lets duplicates pass; `Sheet` lets none of these come to it.
 
 mod device;
+mod finding;
 mod own;
 mod sheet;
 #[cfg(test)]
@@ -81,6 +82,7 @@ impl Encoder {
         };
         let mut sheet = Sheet::default();
         own::add(&mut sheet, snapshot, self.own);
+        finding::add(&mut sheet, snapshot);
         let about_us: Vec<MetricFamily> = sheet
             .finish()
             .map(|(name, family)| prometheus_family(name, family))

@@ -15,9 +15,10 @@ use tokio_util::sync::CancellationToken;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::timeout::TimeoutLayer;
 
-use super::Reload;
 use super::accept_encoding;
 use super::exposition::{Coding, Exposition};
+use super::findings;
+use super::{Asking, Reload};
 use crate::core::model::snapshot::Snapshot;
 use crate::core::render::{node, page};
 use crate::host::clock::Clock;
@@ -57,6 +58,7 @@ pub(super) struct App {
     pub(super) snapshots: watch::Receiver<Option<Arc<Snapshot>>>,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) reload: Reload,
+    pub(super) ask: Asking,
     pub(super) socket: String,
     pub(super) stop: CancellationToken,
 }
@@ -69,9 +71,9 @@ impl fmt::Debug for App {
 
 /// The routes of one way in.
 pub(super) fn router(app: &Arc<App>, way: Way) -> Router {
-    let reload = match way {
-        Way::Local => post(self::reload),
-        Way::Tcp => any(refuse_change),
+    let (reload, ask) = match way {
+        Way::Local => (post(self::reload), post(findings::ask)),
+        Way::Tcp => (any(refuse_change), any(refuse_change)),
     };
     let mut router = Router::new()
         .route("/-/healthy", get(healthy))
@@ -79,7 +81,12 @@ pub(super) fn router(app: &Arc<App>, way: Way) -> Router {
         .route("/-/ready", get(ready))
         .route("/readyz", get(ready))
         .route("/api/v1/node", get(node))
+        .route("/api/v1/findings", get(findings::findings))
+        .route("/api/v1/findings/{id}", get(findings::one_finding))
+        .route("/api/v1/coverage", get(findings::coverage))
+        .route("/api/v1/check", get(findings::check))
         .route("/api/v1/reload", reload)
+        .route("/api/v1/ask", ask)
         .route(&app.telemetry_path, get(exposition));
     if app.telemetry_path != "/" {
         router = router.route("/", get(landing_page));
@@ -101,16 +108,24 @@ pub(super) fn router(app: &Arc<App>, way: Way) -> Router {
 
 /// Whether a path can be the exposition's: it must not be one of ours or need decoding.
 pub(super) fn is_telemetry_path(path: &str) -> bool {
-    const TAKEN: [&str; 6] = [
+    const TAKEN: [&str; 10] = [
         "/-/healthy",
         "/healthz",
         "/-/ready",
         "/readyz",
         "/api/v1/node",
+        "/api/v1/findings",
+        "/api/v1/coverage",
+        "/api/v1/check",
         "/api/v1/reload",
+        "/api/v1/ask",
     ];
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-_.~".contains(&byte);
-    path.starts_with('/') && path.len() <= 256 && path.bytes().all(plain) && !TAKEN.contains(&path)
+    path.starts_with('/')
+        && path.len() <= 256
+        && path.bytes().all(plain)
+        && !TAKEN.contains(&path)
+        && !path.starts_with("/api/v1/findings/")
 }
 
 async fn exposition(State(app): State<Arc<App>>, headers: HeaderMap) -> Response {
@@ -224,7 +239,7 @@ async fn refuse_change(State(app): State<Arc<App>>) -> Response {
 
 async fn nothing_here(State(app): State<Arc<App>>) -> Response {
     let line = format!(
-        "nothing here; there are {}{}, /api/v1/node, /-/healthy and /-/ready",
+        "nothing here; there are {}{}, /api/v1/node, /api/v1/findings, /api/v1/coverage, /api/v1/check, /-/healthy and /-/ready",
         if app.telemetry_path == "/" { "" } else { "/, " },
         app.telemetry_path
     );
@@ -232,7 +247,7 @@ async fn nothing_here(State(app): State<Arc<App>>) -> Response {
 }
 
 async fn not_that_way(request: Request) -> Response {
-    let line = if request.uri().path() == "/api/v1/reload" {
+    let line = if matches!(request.uri().path(), "/api/v1/reload" | "/api/v1/ask") {
         "this changes something: use POST"
     } else {
         "this can only be read: use GET or HEAD"
@@ -277,12 +292,12 @@ fn panicked(_: Box<dyn std::any::Any + Send>) -> Response {
     text(StatusCode::INTERNAL_SERVER_ERROR, line.to_owned())
 }
 
-fn broken(error: &dyn std::error::Error) -> Response {
+pub(super) fn broken(error: &dyn std::error::Error) -> Response {
     tracing::error!(%error, "cannot answer a request");
     text(StatusCode::INTERNAL_SERVER_ERROR, error.to_string())
 }
 
-fn text(status: StatusCode, mut line: String) -> Response {
+pub(super) fn text(status: StatusCode, mut line: String) -> Response {
     if !line.ends_with('\n') {
         line.push('\n');
     }
@@ -291,7 +306,7 @@ fn text(status: StatusCode, mut line: String) -> Response {
 
 /// Why there is nothing to show.
 #[derive(Debug, thiserror::Error)]
-enum NotNow {
+pub(super) enum NotNow {
     #[error("no snapshot yet: the first poll has not ended")]
     NoSnapshot,
     #[error("the newest snapshot is {} s old: the poller has stopped", .0.as_secs())]
@@ -300,7 +315,7 @@ enum NotNow {
 
 impl App {
     /// The newest snapshot, waited for if there is none yet.
-    async fn newest(&self, wait: Duration) -> Option<Arc<Snapshot>> {
+    pub(super) async fn newest(&self, wait: Duration) -> Option<Arc<Snapshot>> {
         let mut snapshots = self.snapshots.clone();
         if let Some(newest) = snapshots.borrow().clone() {
             return Some(newest);
@@ -319,7 +334,7 @@ impl App {
     }
 
     /// The newest snapshot, unless it is so old that its values would be a lie.
-    async fn current(&self, wait: Duration) -> Result<Arc<Snapshot>, NotNow> {
+    pub(super) async fn current(&self, wait: Duration) -> Result<Arc<Snapshot>, NotNow> {
         let newest = self.newest(wait).await.ok_or(NotNow::NoSnapshot)?;
         match self.stale(&newest) {
             Some(age) => Err(NotNow::Stale(age)),

@@ -81,12 +81,23 @@ fn a_card_in_a_slot_of_an_older_generation_is_as_designed() {
 #[test]
 fn a_slot_with_fewer_lanes_is_as_designed() {
     let mut node = Node::healthy();
+    for function in &mut node.scene.functions {
+        function.path[0].max_width = Some(8);
+        function.path[1].width = Some(8);
+        function.rate = Some(FAST / 4);
+    }
+    node.pass(60);
+    assert!(node.told.is_empty(), "{:?}", node.told);
+}
+
+#[test]
+fn one_card_in_a_narrower_slot_than_its_siblings_is_found() {
+    let mut node = Node::healthy();
     let path = &mut node.scene.functions[2].path;
     path[0].max_width = Some(8);
     path[1].width = Some(8);
-    node.scene.functions[2].rate = Some(FAST / 4);
-    node.pass(60);
-    assert!(node.told.is_empty(), "{:?}", node.told);
+    node.pass(10);
+    assert_eq!(node.first().severity, Severity::Critical);
 }
 
 #[test]
