@@ -6,6 +6,7 @@ pub mod capture;
 pub mod check;
 pub mod config;
 pub mod exit;
+pub mod expect;
 pub mod findings;
 pub mod local;
 pub mod metrics;
@@ -56,6 +57,7 @@ fn command(arguments: Vec<OsString>) -> Result<ExitCode, Failure> {
         }
         Command::Doctor(options) => check::doctor(global, options),
         Command::Findings(options) => findings::run(global, options),
+        Command::Expect(options) => expect::run(global, options),
         Command::Silence(options) => attention::silence(global, options),
         Command::Maintenance { what } => attention::maintenance(global, what),
         Command::ReaderNic => reader_nic::run(),

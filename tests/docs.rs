@@ -1,12 +1,20 @@
 //! Documents that are made from the code are what the code makes.
 
-use railwatch::core::render::{families, metrics_doc};
+use railwatch::core::render::{families, findings_doc, metrics_doc};
 
 #[test]
 fn the_reference_of_metrics_is_what_the_catalog_makes() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/METRICS.md");
+    is_what_is_made("METRICS.md", &metrics_doc::markdown(), "metrics_doc");
+}
+
+#[test]
+fn the_reference_of_findings_is_what_the_rules_make() {
+    is_what_is_made("FINDINGS.md", &findings_doc::markdown(), "findings_doc");
+}
+
+fn is_what_is_made(name: &str, made: &str, example: &str) {
+    let path = format!("{}/docs/{name}", env!("CARGO_MANIFEST_DIR"));
     let page = std::fs::read_to_string(path).unwrap_or_default();
-    let made = metrics_doc::markdown();
     let line = page
         .lines()
         .zip(made.lines())
@@ -14,8 +22,8 @@ fn the_reference_of_metrics_is_what_the_catalog_makes() {
         .unwrap_or_else(|| page.lines().count().min(made.lines().count()));
     assert!(
         page == made,
-        "docs/METRICS.md is out of date from line {}: read what changed and run\n    \
-         cargo run --example metrics_doc > docs/METRICS.md",
+        "docs/{name} is out of date from line {}: read what changed and run\n    \
+         cargo run --example {example} > docs/{name}",
         line + 1
     );
 }

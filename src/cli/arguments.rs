@@ -7,7 +7,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::cli::exit::{Failure, Reason};
 use crate::cli::output;
-use crate::cli::{attention, capture, check, findings};
+use crate::cli::{attention, capture, check, expect, findings};
 use crate::core::wire::Node;
 use crate::daemon::config::Config;
 use crate::daemon::config::layers::{self, FlagValue, Inputs, Loaded};
@@ -97,6 +97,8 @@ pub enum Command {
     Doctor(check::DoctorArgs),
     /// List what was found
     Findings(findings::Args),
+    /// Write down what this node has as what it should have
+    Expect(expect::Args),
     /// Do not tell of a finding for a while
     Silence(attention::SilenceArgs),
     /// Tell that somebody works on this node, or no longer

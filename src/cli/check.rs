@@ -256,6 +256,7 @@ fn judged(global: &Global, config: &Config, daemon: &Daemon) -> Result<Snapshot,
         let reason = match error {
             once::OnceError::Refused(_) => Reason::Input,
             once::OnceError::Nothing(_) => Reason::Missing,
+            once::OnceError::Expectation { .. } => Reason::Usage,
         };
         Failure::new(reason, &error.into())
     })?;

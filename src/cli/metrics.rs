@@ -92,6 +92,7 @@ fn direct(global: &Global, config: &Config, timeout: Duration) -> Result<(), Fai
         let reason = match error {
             OnceError::Refused(_) => Reason::Input,
             OnceError::Nothing(_) => Reason::Missing,
+            OnceError::Expectation { .. } => Reason::Usage,
         };
         Failure::new(reason, &error.into())
     })?;

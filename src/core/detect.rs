@@ -9,6 +9,7 @@ pub mod coverage;
 mod device_missing;
 pub mod engine;
 pub mod expect;
+pub mod expect_file;
 mod firmware_differs;
 pub mod latch;
 mod learn;

@@ -6,6 +6,7 @@ pub mod document;
 mod entry;
 pub mod families;
 pub mod finding;
+pub mod findings_doc;
 pub mod metrics;
 pub mod metrics_doc;
 pub mod node;

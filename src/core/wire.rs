@@ -12,7 +12,7 @@ use crate::core::model::outcome::Outcome;
 use crate::core::model::time::BootTime;
 
 /// Version of the messages below; a reader of another version is refused.
-pub const PROTOCOL: u16 = 1;
+pub const PROTOCOL: u16 = 2;
 /// The longest frame either side accepts, bytes: 64 devices of 600 slots with room to spare.
 pub const FRAME_LIMIT: usize = 8 << 20;
 
@@ -76,6 +76,11 @@ pub enum Event {
     Refused {
         /// What was attempted, on what, and what would be right.
         why: String,
+    },
+    /// What the whole node is; sent once, before anything else of it.
+    Node {
+        /// `product_name` of its DMI table.
+        product: Option<String>,
     },
     /// The devices there are now; sent before the first `Facts` and whenever the set changes.
     Present {

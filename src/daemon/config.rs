@@ -149,6 +149,8 @@ pub struct Paths {
     pub state: PathBuf,
     /// The local socket's directory.
     pub runtime: PathBuf,
+    /// What nodes should have; need not be there.
+    pub expect: PathBuf,
 }
 
 impl Default for Paths {
@@ -158,6 +160,7 @@ impl Default for Paths {
             procfs: PathBuf::from("/proc"),
             state: PathBuf::from("/var/lib/railwatch"),
             runtime: PathBuf::from("/run/railwatch"),
+            expect: PathBuf::from("/etc/railwatch/expect.toml"),
         }
     }
 }

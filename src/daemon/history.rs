@@ -130,7 +130,7 @@ impl History {
                 self.health.overrun(&sources);
             }
             Event::Done { .. } => self.health.done(now),
-            Event::Ready { .. } | Event::Refused { .. } => {}
+            Event::Ready { .. } | Event::Node { .. } | Event::Refused { .. } => {}
         }
     }
 

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use tracing::{info, warn};
 
 use crate::core::detect::engine::{Engine, Findings, Happened, Transition};
+use crate::core::detect::expect_file::parse;
 use crate::core::model::attention::{self, LONGEST, Maintenance, Silence};
 use crate::core::model::expectation::Expectation;
 use crate::core::model::finding::Severity;
@@ -73,6 +74,10 @@ pub struct Judge {
     /// What a file says.
     by_file: Option<Maintenance>,
     asked: Asked,
+    /// The expectation file's text and the product it was read for.
+    file: (Option<String>, Option<String>),
+    /// Nothing has been judged yet.
+    first: bool,
     learnt: Option<Keeper>,
     kept: Option<Keeper>,
 }
@@ -81,7 +86,7 @@ impl Judge {
     /// A judge that goes on with what an earlier one kept in a directory; without one it keeps
     /// nothing, as with a captured node.
     #[must_use]
-    pub fn new(file: Expectation, state: Option<&Path>) -> Self {
+    pub fn new(file: Option<String>, state: Option<&Path>) -> Self {
         let at = |name: &str| state.map(|state| state.join(name));
         let (learnt_at, asked_at) = (at("learnt.json"), at("asked.json"));
         let learnt = learnt_at.as_deref().and_then(|path| {
@@ -92,7 +97,9 @@ impl Judge {
             .as_deref()
             .and_then(|path| read(path, |asked: &Asked| asked.schema == ASKED));
         Self {
-            engine: Engine::new(file, learnt.unwrap_or_default()),
+            engine: Engine::new(Expectation::default(), learnt.unwrap_or_default()),
+            file: (file, None),
+            first: true,
             maintenance: None,
             by_file: None,
             asked: asked.unwrap_or_default(),
@@ -104,6 +111,23 @@ impl Judge {
     /// The engine, to restore what was open.
     pub fn engine(&mut self) -> &mut Engine {
         &mut self.engine
+    }
+
+    /// Takes another text of the expectation file.
+    pub fn expect(&mut self, text: Option<String>) {
+        self.file.0 = text;
+        self.read_file();
+    }
+
+    fn read_file(&mut self) {
+        let (text, product) = &self.file;
+        let expected = text.as_deref().map(|text| parse(text, product.as_deref()));
+        match expected.transpose() {
+            Ok(expected) => self.engine.expect(expected.unwrap_or_default()),
+            Err(error) => {
+                warn!(error = %error, "cannot follow the expectation file; what held before holds");
+            }
+        }
     }
 
     /// The maintenance that a file asks for.
@@ -121,6 +145,11 @@ impl Judge {
         snapshot: &Snapshot,
         hear: &mut dyn FnMut(&Transition),
     ) -> Arc<Findings> {
+        if self.file.1 != snapshot.product || self.first {
+            self.first = false;
+            self.file.1.clone_from(&snapshot.product);
+            self.read_file();
+        }
         for transition in self.engine.tick(snapshot) {
             tell(&transition);
             hear(&transition);
@@ -214,6 +243,21 @@ impl Judge {
         }
         Ok(said)
     }
+}
+
+/// The text of the expectation file, if there is one that can be read.
+#[must_use]
+pub fn expectation_text(path: &Path) -> Option<String> {
+    let text = keeper::read(path, LIMIT).and_then(|bytes| match bytes {
+        None => Ok(None),
+        Some(bytes) => String::from_utf8(bytes)
+            .map(Some)
+            .map_err(std::io::Error::other),
+    });
+    text.unwrap_or_else(|error| {
+        warn!(path = %path.display(), error = %error, "cannot read the expectation file");
+        None
+    })
 }
 
 /// A span somebody asked for.

@@ -1,11 +1,13 @@
 //! The same pipeline once, for commands that do not ask a daemon.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
 use crate::core::catalog::LaneSet;
 use crate::core::detect::engine::Engine;
+use crate::core::detect::expect_file::{ExpectError, parse};
 use crate::core::ids::DeviceKey;
 use crate::core::model::snapshot::{HostFacts, Snapshot};
 use crate::core::model::time::BootTime;
@@ -13,6 +15,7 @@ use crate::core::wire::{Event, Hello, Node, PROTOCOL};
 use crate::daemon::child::{Launch, Said, Supervisor};
 use crate::daemon::config::Config;
 use crate::daemon::history::{History, Intervals};
+use crate::daemon::judge::expectation_text;
 use crate::daemon::own;
 use crate::daemon::run::intervals;
 use crate::daemon::store;
@@ -21,6 +24,14 @@ use crate::host::clock::{BootClock, Clock, wall_seconds};
 /// The node could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum OnceError {
+    /// The expectation file cannot be followed.
+    #[error("cannot follow the expectation file {path}: {error}")]
+    Expectation {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        error: ExpectError,
+    },
     /// The reader cannot open the node.
     #[error("{0}")]
     Refused(String),
@@ -58,6 +69,14 @@ pub fn judged(config: &Config, node: Node, timeout: Duration) -> Result<Once, On
     let mut reading = Reading::begin(config, node, timeout);
     let mut engine = Engine::impatient();
     let mut heard = reading.poll()?;
+    let text = expectation_text(&config.path.expect);
+    if let Some(text) = text {
+        let expected = parse(&text, reading.product.as_deref());
+        engine.expect(expected.map_err(|error| OnceError::Expectation {
+            path: config.path.expect.clone(),
+            error,
+        })?);
+    }
     engine.tick(&reading.snapshot());
     if !reading.left().is_zero() {
         reading.wait(APART)?;
@@ -84,6 +103,7 @@ struct Reading {
     supervisor: Supervisor<Said>,
     inbox: Receiver<Said>,
     history: History,
+    product: Option<String>,
     polls: u64,
 }
 
@@ -110,6 +130,7 @@ impl Reading {
             ),
             inbox,
             history: History::default(),
+            product: None,
             polls: 0,
         }
     }
@@ -146,8 +167,10 @@ impl Reading {
     fn take(&mut self, events: Vec<Event>, heard: &mut bool) -> Result<bool, OnceError> {
         let mut done = false;
         for event in events {
-            if let Event::Refused { why } = event {
-                return Err(OnceError::Refused(why));
+            match event {
+                Event::Refused { why } => return Err(OnceError::Refused(why)),
+                Event::Node { ref product } => self.product.clone_from(product),
+                _ => {}
             }
             done |= matches!(event, Event::Done { seq } if seq == self.polls);
             *heard |= matches!(event, Event::Present { .. } | Event::Done { .. });
@@ -176,6 +199,7 @@ impl Reading {
             polls: self.polls,
             devices: self.history.views(now, &shown),
             skipped: self.history.skipped().to_vec(),
+            product: self.product.clone(),
             trouble: None,
             findings: None,
             sources: self

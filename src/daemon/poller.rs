@@ -43,6 +43,8 @@ pub enum Message {
     Said(Said),
     /// New settings after a reload.
     Settings(Settings),
+    /// The expectation file after a reload.
+    Expect(Option<String>),
     /// A person asks for something; the answer goes back the way it came.
     Ask(Ask, SyncSender<Result<String, String>>),
     /// End.
@@ -98,6 +100,7 @@ pub struct Poller {
     history: History,
     complaints: Complaints,
     notify: Notify,
+    product: Option<String>,
     /// Why the node cannot be read.
     trouble: Option<String>,
     own: Arc<Own>,
@@ -118,6 +121,7 @@ impl Poller {
             history: History::default(),
             complaints: Complaints::default(),
             notify: Notify::default(),
+            product: None,
             trouble: None,
             own: Arc::default(),
             own_at: BootTime(0),
@@ -151,6 +155,7 @@ impl Poller {
             match message {
                 Message::Said(said) => self.hear(said),
                 Message::Settings(settings) => self.set(settings),
+                Message::Expect(text) => self.parts.judge.expect(text),
                 Message::Ask(ask, answer) => self.ask(ask, &answer),
                 Message::Stop => return false,
             }
@@ -206,6 +211,7 @@ impl Poller {
                     self.trouble = Some(why.clone());
                 }
                 Event::Report(_) | Event::Present { .. } => self.trouble = None,
+                Event::Node { product } => self.product.clone_from(product),
                 _ => {}
             }
             let now = self.parts.clock.now();
@@ -279,6 +285,7 @@ impl Poller {
             polls: self.polls,
             devices: self.history.views(now, intervals),
             skipped: self.history.skipped().to_vec(),
+            product: self.product.clone(),
             trouble: self.trouble.clone(),
             sources: self
                 .history

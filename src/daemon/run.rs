@@ -15,14 +15,13 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::{oneshot, watch};
 use tracing::{error, info, warn};
 
-use crate::core::model::expectation::Expectation;
 use crate::core::model::snapshot::{HostFacts, Snapshot};
 use crate::core::wire::{Hello, Node, PROTOCOL};
 use crate::daemon::child::{Launch, Supervisor};
 use crate::daemon::config::Config;
 use crate::daemon::history::Intervals;
 use crate::daemon::http::{self, ServeOptions};
-use crate::daemon::judge::Judge;
+use crate::daemon::judge::{Judge, expectation_text};
 use crate::daemon::poller::{Message, Parts, Poller, Settings};
 use crate::daemon::store::{Kept, Store};
 use crate::daemon::{notify, own};
@@ -191,7 +190,7 @@ fn parts(options: &Options, channels: Channels, problems: Arc<AtomicU64>) -> Par
         intervals: intervals(config),
         host,
         store,
-        judge: Judge::new(Expectation::default(), state),
+        judge: Judge::new(expectation_text(&config.path.expect), state),
         maintenance: is_host(&options.node).then(|| config.path.runtime.join("maintenance")),
         problems,
     }
@@ -247,6 +246,9 @@ fn reload(options: &Options, to: Sender<Message>, problems: Arc<AtomicU64>) -> h
             intervals: intervals(config),
             raw: config.metrics.raw_counters,
         };
+        let expected = expectation_text(&config.path.expect);
+        to.send(Message::Expect(expected))
+            .map_err(|_| "the poller has ended".to_owned())?;
         to.send(Message::Settings(settings))
             .map_err(|_| "the poller has ended".to_owned())?;
         notify::reloaded("reloaded");

@@ -83,6 +83,8 @@ pub fn run(
             return Err(ReaderError::Node(why));
         }
     };
+    let product = product(&*tree);
+    outbox.say(Event::Node { product })?;
     serve(requests, buffer, Dispatcher::new(tree, hello, outbox))
 }
 
@@ -99,6 +101,15 @@ fn serve(
         }
     }
     Ok(())
+}
+
+/// What the maker calls the whole machine.
+fn product(tree: &dyn Tree) -> Option<String> {
+    let bytes = tree
+        .read("sys/devices/virtual/dmi/id/product_name", 256)
+        .ok()?;
+    let name = crate::core::parse::text(&bytes, 128).ok()?;
+    Some(name).filter(|name| !name.is_empty())
 }
 
 fn open(node: &Node) -> Result<Arc<dyn Tree>, String> {

@@ -147,6 +147,7 @@ fn snapshot(at: BootTime) -> Snapshot {
             Arc::new(device("mlx5_0")),
             Arc::new(device("<script>\"\\\u{7}")),
         ],
+        product: None,
         trouble: None,
         findings: None,
         skipped: vec![Skipped {

@@ -4,6 +4,7 @@
 mod node;
 
 mod device_missing;
+mod expectation;
 mod firmware_differs;
 mod life;
 mod link_down;

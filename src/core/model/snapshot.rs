@@ -27,6 +27,8 @@ pub struct Snapshot {
     pub skipped: Vec<Skipped>,
     /// Health of each source, ordered.
     pub sources: Vec<SourceView>,
+    /// What the maker calls the whole machine.
+    pub product: Option<String>,
     /// Why nothing can be read at all; `None` when it can.
     pub trouble: Option<String>,
     /// What is found; `None` where nothing judges, as in a single reading.

@@ -283,6 +283,7 @@ impl<M: From<Said> + Send + 'static> Supervisor<M> {
                 }
             }
             Event::Ready { .. }
+            | Event::Node { .. }
             | Event::Refused { .. }
             | Event::Facts { .. }
             | Event::Busy { .. } => {}

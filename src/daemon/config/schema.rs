@@ -217,6 +217,15 @@ pub const KEYS: &[Key] = &[
         what: "Directory of the local socket",
         why: "systemd makes it for the unit",
     },
+    Key {
+        section: "path",
+        name: "expect",
+        field: Field::Path {
+            of: |config| &mut config.path.expect,
+        },
+        what: "File with what nodes should have, from railwatch expect --from-this-node",
+        why: "One file serves a fleet; where there is none, what was learnt and siblings speak",
+    },
 ];
 
 impl Key {

@@ -36,7 +36,8 @@ const FUNCTION: [&str; 23] = [
     "sfnum",
 ];
 /// Files of the host that hold no identity, whole.
-const PLAIN: [&str; 4] = [
+const PLAIN: [&str; 5] = [
+    "sys/devices/virtual/dmi/id/product_name",
     "proc/meminfo",
     "proc/sys/kernel/osrelease",
     "sys/devices/system/cpu/online",
