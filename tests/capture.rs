@@ -62,7 +62,7 @@ fn found(tree: &Arc<dyn Tree>) -> String {
     let census = census(tree, &shape(tree));
     let mut text = format!("{:?}\n", census.skipped);
     for located in &census.devices {
-        let mut probed = probe(tree, located, true);
+        let mut probed = probe(tree, located, true, None);
         // Two copies of a device are two objects.
         probed.objects.clear();
         for target in &probed.targets {

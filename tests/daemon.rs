@@ -38,6 +38,8 @@ fn samples_without_own(text: &str) -> Vec<String> {
             && !line.contains("railwatch_process_")
             && !line.contains("railwatch_polls_")
             && !line.contains("railwatch_read_faults_")
+            && !line.contains("railwatch_finding_")
+            && !line.contains("railwatch_detector_")
     };
     text.lines()
         .filter(|line| !line.starts_with('#'))

@@ -10,7 +10,7 @@ mod stand_in;
 mod walk;
 
 use std::collections::BTreeMap;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -56,6 +56,9 @@ impl Gathered {
     }
 }
 
+/// Parts that are read at once.
+const AT_ONCE: usize = 64;
+
 type Shared = Arc<Mutex<Gathered>>;
 
 /// Reads the node until everything is read or `span` has passed.
@@ -64,29 +67,33 @@ pub fn gather(tree: &Arc<dyn Tree>, clock: &dyn Clock, span: Duration) -> Gather
     let shared = Shared::default();
     let (done, finished) = channel();
     let mut running: BTreeMap<usize, Arc<Mutex<String>>> = BTreeMap::new();
-    let mut jobs: Vec<Job> = vec![Job::Host];
-    jobs.extend(plan::devices(tree.as_ref()));
-    for (number, job) in jobs.into_iter().enumerate() {
-        let at = Arc::new(Mutex::new(job.name().to_owned()));
-        let walker = Walker::new(Arc::clone(tree), Arc::clone(&shared), Arc::clone(&at));
-        let name = job.name().to_owned();
-        let done = done.clone();
-        let started = thread::Builder::new()
-            .name("capture".to_owned())
-            .stack_size(512 << 10)
-            .spawn(move || {
-                plan::run(&job, &walker);
-                done.send(number).ok();
-            });
-        match started {
-            Ok(_) => drop(running.insert(number, at)),
-            Err(error) => locked(&shared)
-                .errors
-                .push(format!("{name} was not read: {error}")),
+    let jobs = std::iter::once(Job::Host).chain(plan::devices(tree.as_ref()));
+    let mut jobs = jobs.enumerate().peekable();
+    let until = Until::new(clock, span);
+    while !running.is_empty() || jobs.peek().is_some() {
+        while running.len() < AT_ONCE
+            && let Some((number, job)) = jobs.next()
+        {
+            let at = Arc::new(Mutex::new(job.name().to_owned()));
+            let walker = Walker::new(Arc::clone(tree), Arc::clone(&shared), Arc::clone(&at));
+            let name = job.name().to_owned();
+            match start(job, walker, (number, done.clone())) {
+                Ok(()) => drop(running.insert(number, at)),
+                Err(error) => locked(&shared)
+                    .errors
+                    .push(format!("{name} was not read: {error}")),
+            }
+        }
+        match finished.recv_timeout(until.left()) {
+            Ok(number) => drop(running.remove(&number)),
+            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => break,
         }
     }
-    drop(done);
-    await_jobs(&finished, &mut running, &Until::new(clock, span));
+    let unread = jobs.count();
+    if unread > 0 {
+        let what = format!("{unread} further devices were not read: the time was over");
+        locked(&shared).errors.push(what);
+    }
     let mut gathered = std::mem::take(&mut *locked(&shared));
     for at in running.values() {
         let at = locked(at).clone();
@@ -121,17 +128,16 @@ impl<'a> Until<'a> {
     }
 }
 
-fn await_jobs(
-    finished: &Receiver<usize>,
-    running: &mut BTreeMap<usize, Arc<Mutex<String>>>,
-    until: &Until<'_>,
-) {
-    while !running.is_empty() {
-        match finished.recv_timeout(until.left()) {
-            Ok(number) => drop(running.remove(&number)),
-            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => return,
-        }
-    }
+/// Reads one part on a thread of its own: it may never end.
+fn start(job: Job, walker: Walker, (number, done): (usize, Sender<usize>)) -> std::io::Result<()> {
+    thread::Builder::new()
+        .name("capture".to_owned())
+        .stack_size(512 << 10)
+        .spawn(move || {
+            plan::run(&job, &walker);
+            done.send(number).ok();
+        })
+        .map(drop)
 }
 
 fn locked<T>(of: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {

@@ -30,6 +30,8 @@ use crate::host::tree::Tree;
 const FACT_BYTES: usize = 4096;
 /// Characters of a fact.
 const FACT_CHARS: usize = 128;
+/// Characters of a list of names: a bond may have dozens of members.
+const LIST_CHARS: usize = 2048;
 
 /// Reads facts below one directory, keeping what went wrong.
 struct Facts<'a> {
@@ -52,6 +54,15 @@ impl<'a> Facts<'a> {
             .tree
             .read(path, FACT_BYTES)
             .and_then(|bytes| parse::text(&bytes, FACT_CHARS));
+        self.kept(path, read).filter(|text| !text.is_empty())
+    }
+
+    /// As [`Self::text`], for a list of names.
+    fn list_text(&mut self, path: &str) -> Option<String> {
+        let read = self
+            .tree
+            .read(path, FACT_BYTES)
+            .and_then(|bytes| parse::text(&bytes, LIST_CHARS));
         self.kept(path, read).filter(|text| !text.is_empty())
     }
 

@@ -12,7 +12,11 @@ pub(super) const ROWS: &[Row] = &[
         unit: Unit::Flag,
         help: "Whether the netdev has carrier (1) or not (0); absent while it is administratively down",
         concept: Some("carrier"),
-        entries: &[net("carrier", Form::Flag)],
+        entries: &[Entry {
+            // Waits for the kernel's link watch under its lock (`carrier_show`, Linux 6.8).
+            cost: Cost::Rtnl,
+            ..net("carrier", Form::Flag)
+        }],
         ..GAUGE
     },
     Row {

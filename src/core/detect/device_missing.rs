@@ -83,6 +83,11 @@ fn verdict(view: View<'_>, expected: &ExpectedFunction, here: Option<&Function>)
         None => match left_alone(view, expected).map(|skipped| skipped.reason) {
             Some(SkipReason::Moved | SkipReason::Passthrough) => return Verdict::Idle,
             Some(SkipReason::Restricted | SkipReason::TooMany) => return Verdict::Clear,
+            Some(SkipReason::Unreadable) => {
+                return Verdict::Unknown {
+                    why: "the devices cannot be listed",
+                };
+            }
             Some(SkipReason::Stalled) => {
                 return Verdict::Unknown {
                     why: "its driver does not answer",

@@ -180,17 +180,20 @@ pub enum SkipReason {
     Stalled,
     /// The device limit is reached.
     TooMany,
+    /// A directory of the host that cannot be listed: what is in it is not known.
+    Unreadable,
 }
 
 impl SkipReason {
     /// Every reason.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Restricted,
         Self::Moved,
         Self::NoDriver,
         Self::Passthrough,
         Self::Stalled,
         Self::TooMany,
+        Self::Unreadable,
     ];
 
     /// The label's spelling.
@@ -203,6 +206,7 @@ impl SkipReason {
             Self::Passthrough => "passthrough",
             Self::Stalled => "stalled",
             Self::TooMany => "too_many",
+            Self::Unreadable => "unreadable",
         }
     }
 }

@@ -180,6 +180,11 @@ fn left_alone(skipped: &Skipped) -> State {
             Some("driver: the kernel log tells what its driver waits for"),
         ),
         SkipReason::TooMany => ("can't", "more devices than are read", None),
+        SkipReason::Unreadable => (
+            "can't",
+            "it cannot be listed",
+            Some("permission: run the daemon as a user who may list it, or as root"),
+        ),
     };
     State {
         name: skipped.device.to_string(),

@@ -85,8 +85,12 @@ pub fn html(page: &Page<'_>) -> Result<String, PageError> {
 
 /// What is wrong, above the table: what the ports say, and devices that should be read and are not.
 fn notes(lines: &[Line<'_>], skipped: &[Skipped]) -> Vec<Note> {
-    let unread =
-        |skipped: &&Skipped| matches!(skipped.reason, SkipReason::Stalled | SkipReason::TooMany);
+    let unread = |skipped: &&Skipped| {
+        matches!(
+            skipped.reason,
+            SkipReason::Stalled | SkipReason::TooMany | SkipReason::Unreadable
+        )
+    };
     let unread = skipped.iter().filter(unread).map(|skipped| Note {
         class: "bad",
         ..left_alone(skipped)

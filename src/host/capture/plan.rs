@@ -161,7 +161,7 @@ fn between(function: &str, class: &str, walker: &Walker) {
 fn known(path: &str, walker: &Walker) {
     let asleep = asleep(path, walker);
     for name in walker.names(path) {
-        let wakes = name.starts_with("current_link_");
+        let wakes = name.contains("_link_");
         let wanted = FUNCTION.contains(&name.as_str()) || name.starts_with("virtfn");
         if wanted && !(asleep && wakes) {
             walker.leaf(&format!("{path}/{name}"));
@@ -180,14 +180,16 @@ fn asleep(path: &str, walker: &Walker) -> bool {
 fn function(path: &str, walker: &Walker) -> Counters {
     known(path, walker);
     if asleep(path, walker) {
-        walker.error(format!("{path} sleeps; its counters were not read"));
-        return Counters::LeaveAlone;
+        walker.error(format!("{path} sleeps; its files were not read"));
+        return Counters::Asleep;
     }
     let driver = walker
         .tree
         .link(&format!("{path}/driver"))
         .unwrap_or_default();
-    if !driver.ends_with("/mlx5_core") {
+    // Only physical functions have firmware that refuses every counter.
+    let is_virtual = walker.tree.link(&format!("{path}/physfn")).is_ok();
+    if is_virtual || !driver.ends_with("/mlx5_core") {
         return Counters::Read;
     }
     let vpd = format!("{path}/vpd");

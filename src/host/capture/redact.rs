@@ -77,7 +77,7 @@ impl Redactor {
     fn learn_names(&mut self, gathered: &Gathered) {
         let parts = gathered.items.keys().flat_map(|path| path.split('/'));
         for part in parts {
-            let digits = ["enx", "wlx", "ibx", "ibs", "ibp"]
+            let digits = ["enx", "wlx", "ibx", "ibs", "ibp", "rocex", "iwx", "opax"]
                 .iter()
                 .find_map(|prefix| part.strip_prefix(prefix));
             if let Some(digits) = digits.filter(|digits| matches!(digits.len(), 12 | 16)) {

@@ -96,14 +96,24 @@ impl StandIns {
         Ipv6Addr::from([a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p])
     }
 
-    /// The first byte stays: it tells private networks, loopback and multicast.
+    /// What tells private networks, link-local, loopback and multicast stays; addresses of one
+    /// network have stand-ins of one network.
     pub(super) fn ipv4(&self, address: Ipv4Addr) -> Ipv4Addr {
-        let [a, ..] = address.octets();
         if address.is_unspecified() || address.is_broadcast() || address.is_loopback() {
             return address;
         }
-        let [b, c, d, ..] = self.bytes(("ipv4", address));
-        Ipv4Addr::new(a, b, c, d | 1)
+        let [a, b, c, d] = address.octets();
+        // Bits of the second byte that belong to a prefix with a meaning.
+        let kept = match [a, b] {
+            [192, 168] | [169, 254] => 0xff,
+            [172, 16..=31] => 0xf0,
+            [100, 64..=127] => 0xc0,
+            _ => 0,
+        };
+        let [second, ..] = self.bytes(("ipv4", [a].as_slice()));
+        let [third, ..] = self.bytes(("ipv4", [a, b].as_slice()));
+        let [fourth, ..] = self.bytes(("ipv4", [a, b, c].as_slice()));
+        Ipv4Addr::new(a, b ^ (second & !kept), c ^ third, d ^ fourth)
     }
 }
 
@@ -133,6 +143,28 @@ mod tests {
         assert_eq!(v4, ins.ipv4("10.1.2.3".parse().unwrap()));
         assert_eq!(v4.octets()[0], 10);
         assert_ne!(v4.octets()[1..], [1, 2, 3]);
+        for (prefix, of) in [
+            (&[169, 254][..], [169, 254, 1, 2]),
+            (&[192, 168], [192, 168, 10, 1]),
+            (&[10], [10, 9, 8, 7]),
+        ] {
+            let octets = ins.ipv4(of.into()).octets();
+            assert!(octets.starts_with(prefix), "{octets:?}");
+        }
+        assert!((16..32).contains(&ins.ipv4([172, 20, 1, 1].into()).octets()[1]));
+    }
+
+    #[test]
+    fn neighbours_stay_neighbours() {
+        let ins = StandIns::default();
+        let stand_in = |d| ins.ipv4([192, 168, 10, d].into()).octets();
+        let all: HashSet<_> = (0..=255).map(stand_in).collect();
+        assert_eq!(all.len(), 256);
+        assert!(all.iter().all(|other| other[..3] == stand_in(1)[..3]));
+        assert_ne!(
+            stand_in(1)[..3],
+            ins.ipv4([192, 168, 11, 1].into()).octets()[..3]
+        );
     }
 
     #[test]

@@ -125,14 +125,18 @@ impl Walker {
     }
 
     fn left_alone(&self, counters: Counters) -> bool {
-        counters == Counters::LeaveAlone || self.refused.load(Ordering::Relaxed)
+        matches!(counters, Counters::LeaveAlone | Counters::Asleep)
+            || self.refused.load(Ordering::Relaxed)
     }
 
     fn descend(&self, path: &str, counters: Counters, depth: usize) {
         let mut refused = 0;
         let mut answered = false;
         let directory = path.rsplit('/').next().unwrap_or(path);
-        for name in self.names(path) {
+        let mut names = self.names(path);
+        // Error counters alone are refused to others, too: the data counters decide.
+        names.sort_by_key(|name| !name.ends_with("_data"));
+        for name in names {
             if LEFT_OUT.contains(&name.as_str())
                 || (is_counters(&name) && self.left_alone(counters))
             {
@@ -145,6 +149,9 @@ impl Walker {
             self.touch(&path);
             if depth > 0 && self.tree.list(&path).is_ok() {
                 self.descend(&path, counters, depth.saturating_sub(1));
+                continue;
+            }
+            if counters == Counters::Asleep {
                 continue;
             }
             let fault = self.file(&path);
@@ -176,4 +183,6 @@ pub(super) enum Counters {
     StopAtRefusal,
     /// None.
     LeaveAlone,
+    /// No file of the device at all: reading one wakes it. Names and links stay.
+    Asleep,
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::core::ids::{DeviceKey, DeviceName, PciAddress};
 use crate::core::model::facts::{SkipReason, Skipped};
+use crate::core::model::outcome::FaultReason;
 use crate::core::parse;
 use crate::host::discover::{DEVICES, last};
 use crate::host::tree::Tree;
@@ -12,6 +13,8 @@ const INFINIBAND: &str = "sys/class/infiniband";
 const NET: &str = "sys/class/net";
 const PCI: &str = "sys/bus/pci/devices";
 const NETWORK: [&str; 3] = ["0x0200", "0x0207", "0x0208"];
+const OTHER: &str = "0x0280";
+const MELLANOX: &str = "0x15b3";
 const SLOTS: &str = "sys/bus/pci/slots";
 
 /// What a node has.
@@ -56,12 +59,19 @@ pub struct Names {
 }
 
 /// Lists the classes, names only.
-#[must_use]
-pub fn names(tree: &dyn Tree) -> Names {
-    Names {
-        rdma: tree.list(INFINIBAND).unwrap_or_default(),
-        net: tree.list(NET).unwrap_or_default(),
-    }
+///
+/// # Errors
+///
+/// A class is there and cannot be listed.
+pub fn names(tree: &dyn Tree) -> Result<Names, FaultReason> {
+    let list = |class: &str| match tree.list(class) {
+        Err(FaultReason::NotExposed) => Ok(Vec::new()),
+        listed => listed,
+    };
+    Ok(Names {
+        rdma: list(INFINIBAND)?,
+        net: list(NET)?,
+    })
 }
 
 /// Lists the classes with their links.
@@ -115,6 +125,14 @@ pub fn census(tree: &dyn Tree, shape: &Shape) -> Census {
         device.slot = address.and_then(|address| slots.get(&slot_of(address)).cloned());
     }
     census.skipped = functions_elsewhere(tree, &census.devices);
+    census.skipped.extend(unreadable(tree));
+    if census.devices.len() > DEVICES {
+        // Physical functions before the virtual ones that there are too many of.
+        census.devices.sort_by_cached_key(|device| {
+            let function = device.function.as_deref().unwrap_or_default();
+            tree.exists(&format!("{function}/physfn"))
+        });
+    }
     for device in census.devices.drain(census.devices.len().min(DEVICES)..) {
         let Located { key, name, .. } = device;
         census.skipped.push(Skipped {
@@ -157,6 +175,21 @@ fn place_netdev(tree: &dyn Tree, found: &mut BTreeMap<String, Located>, name: &s
     let mut device = located(&key, name, function);
     device.netdevs.push(name.to_owned());
     found.insert(key, device);
+}
+
+/// Directories of the host that cannot be listed: what is in them is not known.
+fn unreadable(tree: &dyn Tree) -> Vec<Skipped> {
+    let fails = |class: &&str| {
+        let listed = tree.list(class);
+        listed.is_err_and(|reason| reason != FaultReason::NotExposed)
+    };
+    let skipped = |class: &str| Skipped {
+        key: DeviceKey::new(class),
+        device: DeviceName::new(class),
+        reason: SkipReason::Unreadable,
+    };
+    let classes = [INFINIBAND, NET, PCI].into_iter();
+    classes.filter(fails).map(skipped).collect()
 }
 
 /// The bus device a class entry hangs on.
@@ -239,5 +272,14 @@ fn is_on(device: &Located, function: &str) -> bool {
 fn is_network(tree: &dyn Tree, path: &str) -> bool {
     let class = tree.read(&format!("{path}/class"), 64).ok();
     let class = class.and_then(|bytes| parse::text(&bytes, 16).ok());
-    class.is_some_and(|class| NETWORK.iter().any(|code| class.starts_with(code)))
+    class.is_some_and(|class| {
+        NETWORK.iter().any(|code| class.starts_with(code))
+            // ConnectX-3 calls itself "other network controller".
+            || (class.starts_with(OTHER) && vendor(tree, path).as_deref() == Some(MELLANOX))
+    })
+}
+
+fn vendor(tree: &dyn Tree, path: &str) -> Option<String> {
+    let bytes = tree.read(&format!("{path}/vendor"), 64).ok()?;
+    parse::text(&bytes, 16).ok()
 }

@@ -17,8 +17,8 @@ impl Probed {
         }
         let mut before: Option<&Slot> = None;
         for (slot, target) in old.slots.iter().zip(&old.targets) {
-            let kept =
-                !self.slots.contains(slot) && self.has_place(slot) && !tree.exists(&target.path);
+            let gone = self.is_unlisted(&target.path) || !tree.exists(&target.path);
+            let kept = gone && !self.slots.contains(slot) && self.has_place(slot);
             if kept {
                 self.drop_stand_ins(slot, &old.slots);
                 let after =
@@ -31,6 +31,15 @@ impl Probed {
                 before = Some(slot);
             }
         }
+    }
+
+    /// Whether a file's directory could not be listed: it may well be there.
+    fn is_unlisted(&self, path: &str) -> bool {
+        let mut unlisted = self.unlisted.iter();
+        unlisted.any(|directory| {
+            path.strip_prefix(directory.as_str())
+                .is_some_and(|rest| rest.starts_with('/'))
+        })
     }
 
     /// Whether the port or netdev of a value is still there.
@@ -96,7 +105,7 @@ mod tests {
         let tree = captured::open(node).unwrap();
         let probe = || -> Probed {
             let census = census(&*tree, &shape(&*tree));
-            probe(&*tree, &census.devices[0], false)
+            probe(&*tree, &census.devices[0], false, None)
         };
         let old = probe();
         change();

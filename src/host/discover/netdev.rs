@@ -34,7 +34,7 @@ pub(super) fn facts(facts: &mut Facts<'_>, name: &str) -> NetdevFacts {
 pub(super) fn members(facts: &mut Facts<'_>, name: &str) -> Vec<NetdevName> {
     let path = format!("sys/class/net/{name}/bonding/slaves");
     facts
-        .text(&path)
+        .list_text(&path)
         .map_or_else(Vec::new, |text| parse::netdev_names(&text))
 }
 

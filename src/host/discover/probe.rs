@@ -30,6 +30,8 @@ pub struct Probed {
     pub runtime_status: Option<String>,
     /// The kernel's objects behind its names, as [`Tree::object`] tells them apart.
     pub objects: Vec<Option<u64>>,
+    /// Directories that are there and could not be listed.
+    pub unlisted: Vec<String>,
 }
 
 /// One file to be read.
@@ -43,9 +45,9 @@ pub struct Target {
     pub width: u8,
 }
 
-/// Probes a device. Whatever cannot be read is missing from the answer, never an end to it.
+/// Probes a device, again if there is a probe from `before`. Whatever cannot be read is missing from the answer, never an end to it.
 #[must_use]
-pub fn probe(tree: &dyn Tree, located: &Located, raw: bool) -> Probed {
+pub fn probe(tree: &dyn Tree, located: &Located, raw: bool, before: Option<&Probed>) -> Probed {
     let mut facts = Facts::new(tree);
     let module = function::driver(&mut facts, located);
     let kind = function::kind(&mut facts, located);
@@ -57,7 +59,10 @@ pub fn probe(tree: &dyn Tree, located: &Located, raw: bool) -> Probed {
         }
         None => (None, None),
     };
-    let restricted = driver == Some(Driver::Mlx5) && has_switch_mark(tree, located);
+    let objects = objects(tree, located);
+    // The mark of a device does not change; reading it costs a command for each four bytes.
+    let asked = before.is_some_and(|before| before.objects == objects);
+    let restricted = driver == Some(Driver::Mlx5) && !asked && has_switch_mark(tree, located);
     let (mut ports, mut netdevs) = (Vec::new(), Vec::new());
     if !restricted {
         netdevs = located
@@ -71,7 +76,7 @@ pub fn probe(tree: &dyn Tree, located: &Located, raw: bool) -> Probed {
     let faults = facts.faults;
     let key = located.key.clone();
     let name = located.name.clone();
-    let facts = DeviceFacts {
+    let mut facts = DeviceFacts {
         key,
         name,
         driver: module,
@@ -82,19 +87,18 @@ pub fn probe(tree: &dyn Tree, located: &Located, raw: bool) -> Probed {
         netdevs,
         faults,
     };
-    let mut collector = Collector {
-        tree,
-        driver,
-        raw,
-        slots: Vec::new(),
-        targets: Vec::new(),
-    };
+    let mut collector = Collector::new(tree, driver, raw);
     if !restricted {
         collect(&mut collector, located, &facts);
     }
-    let Collector { slots, targets, .. } = collector;
+    let Collector {
+        slots,
+        targets,
+        unlisted,
+        ..
+    } = collector;
+    facts.faults.extend(unlisted.iter().cloned());
     let runtime_status = runtime_status(tree, located);
-    let objects = objects(tree, located);
     Probed {
         facts,
         slots,
@@ -103,6 +107,7 @@ pub fn probe(tree: &dyn Tree, located: &Located, raw: bool) -> Probed {
         restricted,
         runtime_status,
         objects,
+        unlisted: unlisted.into_iter().map(|fault| fault.what).collect(),
     }
 }
 

@@ -103,13 +103,31 @@ fn netdev_of(
     let by_gid = (0..GID_NETDEVS).find_map(|index| {
         // An empty slot answers EINVAL: it has none, which is no fault.
         let bytes = facts.tree.read(&format!("{attributes}/{index}"), 64).ok()?;
-        parse::netdev_name(&crate::core::parse::text(&bytes, 16).ok()?)
+        let named = parse::netdev_name(&crate::core::parse::text(&bytes, 16).ok()?)?;
+        is_ours(facts, name, &named, netdevs).then_some(named)
     });
     by_gid
         .or_else(|| by_function(facts, number, netdevs))
         .or_else(|| {
             parse::netdev_name(&facts.text(&format!("sys/class/infiniband/{name}/parent"))?)
         })
+}
+
+/// Whether a name among the GID attributes is a netdev of this namespace and of this device: a
+/// virtual function whose netdev was moved still names it as it is called there.
+fn is_ours(
+    facts: &mut Facts<'_>,
+    device: &str,
+    named: &NetdevName,
+    netdevs: &[NetdevFacts],
+) -> bool {
+    let hardware = |class: &str| facts.tree.exists(&format!("sys/class/{class}/device"));
+    let stranger = hardware(&format!("infiniband/{device}")) && hardware(&format!("net/{named}"));
+    if !stranger {
+        // A bond, a VLAN, a veth below soft RoCE, or nothing that is here.
+        return true;
+    }
+    netdevs.iter().any(|own| own.name == *named)
 }
 
 /// The uplink whose `dev_port` (or `dev_id`) is port − 1; the first port takes an only uplink that

@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 
 use crate::core::catalog::{self, At, Directory, Driver, File, Form, Lane, Source, Spelling};
 use crate::core::ids::{NetdevName, PortNumber};
+use crate::core::model::facts::FactFault;
+use crate::core::model::outcome::FaultReason;
 use crate::core::parse;
 use crate::core::wire::{Place, Slot, What};
 use crate::host::discover::probe::Target;
@@ -20,17 +22,28 @@ pub(super) struct Collector<'a> {
     pub(super) raw: bool,
     pub(super) slots: Vec<Slot>,
     pub(super) targets: Vec<Target>,
+    /// Directories that are there and could not be listed.
+    pub(super) unlisted: Vec<FactFault>,
+}
+
+impl<'a> Collector<'a> {
+    pub(super) fn new(tree: &'a dyn Tree, driver: Option<Driver>, raw: bool) -> Self {
+        Self {
+            tree,
+            driver,
+            raw,
+            slots: Vec::new(),
+            targets: Vec::new(),
+            unlisted: Vec::new(),
+        }
+    }
 }
 
 impl Collector<'_> {
     /// Slots of one RDMA port.
     pub(super) fn port(&mut self, device: &str, number: PortNumber) {
         let path = format!("sys/class/infiniband/{device}/ports/{number}");
-        let names = Listed::of(
-            self.tree,
-            &path,
-            &["counters", "counters_ext", "hw_counters"],
-        );
+        let names = Listed::of(self, &path, &["counters", "counters_ext", "hw_counters"]);
         let mut chosen = catalog::choose(self.driver, At::Port, &|file| names.has(file));
         chosen.sort_by_key(|spelling| reading_order(spelling.how.file));
         self.take(&chosen, &path, &Place::Port(number));
@@ -41,7 +54,7 @@ impl Collector<'_> {
     /// Slots of the whole device: its own counters, where no port has the row already.
     pub(super) fn device(&mut self, device: &str) {
         let path = format!("sys/class/infiniband/{device}");
-        let names = Listed::of(self.tree, &path, &["hw_counters"]);
+        let names = Listed::of(self, &path, &["hw_counters"]);
         let has = |file: File| matches!(file, File::DeviceHwCounters(_)) && names.has(file);
         let mut chosen = catalog::choose(self.driver, At::Device, &has);
         chosen.retain(|spelling| !self.has_row(spelling.row));
@@ -52,7 +65,7 @@ impl Collector<'_> {
 
     /// Slots of the PCI function.
     pub(super) fn pci(&mut self, path: &str) {
-        let names = Listed::of(self.tree, path, &[]);
+        let names = Listed::of(self, path, &[]);
         let has = |file: File| matches!(file, File::Pci(_)) && names.has(file);
         let chosen = catalog::choose(self.driver, At::Device, &has);
         self.take(&chosen, path, &Place::Device);
@@ -61,7 +74,7 @@ impl Collector<'_> {
     /// Slots of one netdev.
     pub(super) fn netdev(&mut self, name: &NetdevName) {
         let path = format!("sys/class/net/{name}");
-        let names = Listed::of(self.tree, &path, &["statistics"]);
+        let names = Listed::of(self, &path, &["statistics"]);
         let chosen = catalog::choose(None, At::Netdev, &|file| names.has(file));
         self.take(&chosen, &path, &Place::Netdev(name.clone()));
     }
@@ -99,7 +112,7 @@ impl Collector<'_> {
             return;
         }
         let path = format!("{base}/{}", directory.name());
-        for name in self.tree.list(&path).unwrap_or_default() {
+        for name in self.names(&path) {
             if catalog::is_known(self.driver, directory, &name) {
                 continue;
             }
@@ -118,6 +131,19 @@ impl Collector<'_> {
                 width: RAW_WIDTH,
             };
             self.push(slot, target);
+        }
+    }
+
+    /// Names in a directory. One that is there and cannot be listed is told.
+    fn names(&mut self, path: &str) -> Vec<String> {
+        match self.tree.list(path) {
+            Ok(names) => names,
+            Err(FaultReason::NotExposed) => Vec::new(),
+            Err(reason) => {
+                let what = path.to_owned();
+                self.unlisted.push(FactFault { what, reason });
+                Vec::new()
+            }
         }
     }
 
@@ -147,13 +173,11 @@ fn reading_order(file: File) -> (u8, bool) {
 struct Listed(BTreeSet<String>);
 
 impl Listed {
-    fn of(tree: &dyn Tree, base: &str, directories: &[&str]) -> Self {
-        let mut names: BTreeSet<String> = tree.list(base).unwrap_or_default().into_iter().collect();
+    fn of(collector: &mut Collector<'_>, base: &str, directories: &[&str]) -> Self {
+        let mut names: BTreeSet<String> = collector.names(base).into_iter().collect();
         for directory in directories {
             if names.contains(*directory) {
-                let inside = tree
-                    .list(&format!("{base}/{directory}"))
-                    .unwrap_or_default();
+                let inside = collector.names(&format!("{base}/{directory}"));
                 names.extend(inside.into_iter().map(|name| format!("{directory}/{name}")));
             }
         }

@@ -120,7 +120,8 @@ impl Device {
             return vec![self.nothing(known, seq)];
         }
         if known.probed.is_none() || lanes.has(Lane::Slow) || !self.tree.keeps() {
-            let probed = probe(&*self.tree, &self.located, self.raw);
+            let before = known.probed.as_ref();
+            let probed = probe(&*self.tree, &self.located, self.raw, before);
             if probed.restricted {
                 self.restrict(known);
                 return vec![self.nothing(known, seq)];

@@ -87,7 +87,12 @@ impl Dispatcher {
 
     /// Takes the census again if the classes changed, or on the slow lane.
     fn look(&mut self, lanes: LaneSet) {
-        let names = Some(names(&*self.tree));
+        let names = match names(&*self.tree) {
+            Ok(names) => Some(names),
+            // What was there is there still, as far as is known.
+            Err(_) if self.shape.is_some() => return,
+            Err(_) => None,
+        };
         let due = lanes.has(Lane::Slow) || !self.tree.keeps();
         if names == self.names && !due {
             return;

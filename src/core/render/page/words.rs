@@ -17,6 +17,7 @@ pub(super) fn skip_reason(reason: SkipReason) -> &'static str {
         SkipReason::Passthrough => "it is handed to a virtual machine",
         SkipReason::Stalled => "a read of it does not return; it rests until that read has ended",
         SkipReason::TooMany => "more devices than are read",
+        SkipReason::Unreadable => "it cannot be listed; what is in it is not known",
     }
 }
 
