@@ -380,3 +380,15 @@ fn a_device_that_vanishes_is_absent_and_the_others_stay() {
     assert_eq!(others(&going), others(&sound));
     assert_eq!(others(&gone), others(&sound));
 }
+
+#[test]
+fn a_class_that_cannot_be_listed_is_told() {
+    let copy = Copy::of(&fixture("mlx5-2"));
+    let faults = copy.node().join("faults.tsv");
+    let before = fs::read_to_string(&faults).unwrap_or_default();
+    fs::write(&faults, format!("{before}sys/class/infiniband\tEACCES\n")).unwrap();
+    let said = lines(&copy.node()).unwrap();
+    let told = "railwatch_device_skipped{device=\"sys/class/infiniband\",reason=\"unreadable\"} 1";
+    assert!(said.contains(told), "{said:?}");
+    assert!(said.iter().any(|line| line.contains("ens1np0")), "{said:?}");
+}

@@ -313,3 +313,69 @@ fn a_directory_s_faults_follow_the_file() {
     let error = open(&node).unwrap_err().to_string();
     assert!(error.contains("faults.tsv line 1"), "{error}");
 }
+
+#[test]
+fn a_capture_wakes_no_sleeping_function() {
+    let scratch = tempfile::tempdir().unwrap();
+    let node = scratch.path().join("node");
+    take(&kept(&node), &captured(&fixtures_named("mlx5-2")), TIME).unwrap();
+    let function = node.join("sys/bus/pci/devices/0000:41:00.0");
+    let function = function.canonicalize().unwrap();
+    std::fs::create_dir_all(function.join("power")).unwrap();
+    std::fs::write(function.join("power/runtime_status"), "suspended\n").unwrap();
+    let out = scratch.path().join("out");
+    take(&kept(&out), &captured(&node), TIME).unwrap();
+    let within = function.strip_prefix(node.canonicalize().unwrap()).unwrap();
+    let mut read = BTreeMap::new();
+    everything(&out, &out.join(within), &mut read);
+    let woken: Vec<&String> = read
+        .iter()
+        .filter(|(path, content)| {
+            let of_driver = path.contains("/infiniband/") || path.contains("/net/");
+            let is_link = out.join(path).is_symlink();
+            !is_link && !content.is_empty() && (of_driver || path.contains("_link_"))
+        })
+        .map(|(path, _)| path)
+        .collect();
+    assert!(woken.is_empty(), "{woken:?}");
+    assert!(read.keys().any(|path| path.ends_with("/infiniband/mlx5_0")));
+}
+
+#[test]
+fn a_card_that_refuses_its_error_counters_keeps_its_data_counters() {
+    let scratch = tempfile::tempdir().unwrap();
+    let node = scratch.path().join("node");
+    take(&kept(&node), &captured(&fixtures_named("mlx5-2")), TIME).unwrap();
+    let at = node
+        .join("sys/class/infiniband/mlx5_0")
+        .canonicalize()
+        .unwrap();
+    let at = at.strip_prefix(node.canonicalize().unwrap()).unwrap();
+    let counters = at.join("ports/1/counters");
+    let mut faults = std::fs::read_to_string(node.join("faults.tsv")).unwrap_or_default();
+    for name in std::fs::read_dir(node.join(&counters)).unwrap() {
+        let name = name.unwrap().file_name().into_string().unwrap();
+        if !name.contains("_data") && !name.contains("packets") {
+            faults.push_str(&format!("{}/{name}\tEINVAL\n", counters.display()));
+        }
+    }
+    std::fs::write(node.join("faults.tsv"), faults).unwrap();
+    let out = scratch.path().join("out");
+    take(&kept(&out), &captured(&node), TIME).unwrap();
+    let data = std::fs::read(out.join(&counters).join("port_xmit_data")).unwrap();
+    assert_eq!(
+        data,
+        std::fs::read(node.join(&counters).join("port_xmit_data")).unwrap()
+    );
+    assert!(
+        out.join(at)
+            .join("ports/1/hw_counters/out_of_sequence")
+            .is_file()
+    );
+}
+
+fn fixtures_named(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/fixtures")
+        .join(name)
+}

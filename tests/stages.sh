@@ -57,6 +57,7 @@ stage unit      cargo test --locked --lib --bins -- --nocapture
 # shellcheck disable=SC2046
 stage layers    cargo test --locked $(layers) -- --nocapture
 stage doc-tests cargo test --locked --doc
+stage alerts    tests/prometheus/alerts.sh
 stage side-by-side tests/independent/node_exporter_side_by_side.sh target/debug/railwatch
 stage bench-smoke benches/run.py target/debug/railwatch --smoke
 stage readme    cargo test --locked --test readme -- --nocapture

@@ -55,7 +55,9 @@ struct About<'a> {
 pub fn run(global: &Global, args: &Args) -> Result<(), Failure> {
     let config = global.load_and_tell(&global.inputs())?;
     let node = global.wanted_node(&config)?;
-    take(args, &node, global.timeout.unwrap_or(PATIENCE))
+    take(args, &node, global.timeout.unwrap_or(PATIENCE))?;
+    output::tell(&format!("wrote {}", args.out.display()));
+    Ok(())
 }
 
 /// Takes the capture of this node within this time.
@@ -85,7 +87,6 @@ pub fn take(args: &Args, node: &Node, timeout: Duration) -> Result<(), Failure> 
     };
     let about = about(&gathered, tree.as_ref(), !args.keep_identities)?;
     pack::write(&gathered, &about, &args.out, existing).map_err(unwritten)?;
-    output::tell(&format!("wrote {}", args.out.display()));
     for error in gathered.errors.iter().take(TOLD) {
         output::tell(error);
     }
