@@ -5,6 +5,7 @@ pub mod complaint;
 pub mod config;
 pub mod history;
 pub mod http;
+pub mod journal;
 pub mod judge;
 mod keeper;
 pub mod log;

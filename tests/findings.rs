@@ -251,3 +251,45 @@ fn a_wrong_request_is_refused_with_what_would_be_right() {
         assert_eq!(said(at, arguments).code, 64, "{arguments:?}");
     }
 }
+
+#[test]
+fn an_open_finding_survives_a_restart_as_open_and_is_not_raised_twice() {
+    let node = copy_of("mlx5-2");
+    put_link(node.path(), true);
+    let kept = tempfile::tempdir().unwrap();
+    let expect = kept.path().join("expect.toml");
+    let path = node.path().to_str().unwrap();
+    let file = said(kept.path(), &["expect", "--from-this-node", "--node", path]);
+    assert!(file.out.contains("[[node.nic.port]]"), "{file:?}");
+    fs::write(&expect, file.out).unwrap();
+    let state = kept.path().join("state");
+    let mut environment = PATIENT.to_vec();
+    environment.push(("RAILWATCH__PATH__STATE", state.to_str().unwrap()));
+    environment.push(("RAILWATCH__PATH__EXPECT", expect.to_str().unwrap()));
+    // Never seen up by any daemon: the file alone expects it.
+    put_link(node.path(), false);
+    let sysfs = format!("--path.sysfs={}", node.path().join("sys").display());
+    let start = || Daemon::start(&[&sysfs, HURRIED], "127.0.0.1:0", &environment);
+    let mut daemon = start();
+    until("a finding", || {
+        (sample(&daemon, DOWN)? == "3").then_some(())
+    });
+    let before = findings(&daemon);
+    let first = before.pointer("/findings/0").unwrap();
+    let evidence = first.get("evidence").unwrap().to_string();
+    assert!(evidence.contains("the expectation file"), "{evidence}");
+    assert_eq!(daemon.terminate(), Some(0));
+    let daemon = start();
+    until("the finding again", || sample(&daemon, DOWN));
+    let after = findings(&daemon);
+    for part in ["/findings/0/id", "/findings/0/since", "/findings/0/state"] {
+        assert_eq!(before.pointer(part), after.pointer(part), "{part}");
+    }
+    let raised = "railwatch_finding_raised_total{finding=\"link_down\"}";
+    assert_eq!(sample(&daemon, raised).as_deref(), Some("0"));
+    put_link(node.path(), true);
+    until("the end of it", || {
+        let document = findings(&daemon);
+        (document.pointer("/findings/0/state")? == "cleared").then_some(())
+    });
+}

@@ -201,6 +201,7 @@ impl Reading {
             skipped: self.history.skipped().to_vec(),
             product: self.product.clone(),
             trouble: None,
+            journal: None,
             findings: None,
             sources: self
                 .history

@@ -19,6 +19,7 @@ use crate::core::wire::Event;
 use crate::daemon::child::{Said, Supervisor};
 use crate::daemon::complaint::Complaints;
 use crate::daemon::history::{History, Intervals};
+use crate::daemon::journal::Journal;
 use crate::daemon::judge::{Ask, Judge};
 use crate::daemon::maintenance;
 use crate::daemon::notify::Notify;
@@ -83,6 +84,8 @@ pub struct Parts {
     pub host: HostFacts,
     /// Judges what was read.
     pub judge: Judge,
+    /// Where findings are kept; `None` with a capture.
+    pub journal: Option<Journal>,
     /// Where a file may ask for maintenance; `None` with a capture.
     pub maintenance: Option<PathBuf>,
     /// What survives a restart; `None` with a capture.
@@ -291,9 +294,15 @@ impl Poller {
                 .history
                 .sources(now, intervals, self.parts.supervisor.counts()),
             own: Arc::clone(&self.own),
+            journal: self.parts.journal.as_ref().map(Journal::health),
             findings: None,
         };
-        let findings = self.parts.judge.judge(&snapshot, &mut |_| {});
+        let journal = &self.parts.journal;
+        let findings = self.parts.judge.judge(&snapshot, &mut |transition| {
+            if let Some(journal) = journal {
+                journal.record(transition);
+            }
+        });
         snapshot.findings = Some(findings);
         let status = format!("reading {} devices", snapshot.devices.len());
         self.parts.publish.send_replace(Some(Arc::new(snapshot)));

@@ -21,11 +21,12 @@ use crate::daemon::child::{Launch, Supervisor};
 use crate::daemon::config::Config;
 use crate::daemon::history::Intervals;
 use crate::daemon::http::{self, ServeOptions};
+use crate::daemon::journal::{self, Journal};
 use crate::daemon::judge::{Judge, expectation_text};
 use crate::daemon::poller::{Message, Parts, Poller, Settings};
 use crate::daemon::store::{Kept, Store};
 use crate::daemon::{notify, own};
-use crate::host::clock::BootClock;
+use crate::host::clock::{BootClock, Clock, wall_seconds};
 use crate::host::tree::captured;
 
 /// How long a first signal waits for requests that are being answered.
@@ -178,6 +179,15 @@ fn parts(options: &Options, channels: Channels, problems: Arc<AtomicU64>) -> Par
         .boot_id
         .is_some()
         .then_some(config.path.state.as_path());
+    let mut judge = Judge::new(expectation_text(&config.path.expect), state);
+    let journal = state.map(|state| {
+        let (journal, restored) = Journal::open(journal::Options::of(state.to_owned()));
+        let now = BootClock::new(options.clock_factor).now();
+        let found = (restored.open, restored.recent);
+        let at = (now, wall_seconds());
+        judge.engine().restore(found, restored.newest_id, at);
+        journal
+    });
     let kept = store
         .as_ref()
         .map(|store| store.kept().clone())
@@ -190,7 +200,8 @@ fn parts(options: &Options, channels: Channels, problems: Arc<AtomicU64>) -> Par
         intervals: intervals(config),
         host,
         store,
-        judge: Judge::new(expectation_text(&config.path.expect), state),
+        judge,
+        journal,
         maintenance: is_host(&options.node).then(|| config.path.runtime.join("maintenance")),
         problems,
     }

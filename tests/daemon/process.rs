@@ -103,7 +103,8 @@ impl Daemon {
         )
     }
 
-    fn start(what: &[&str], address: &str, environment: &[(&str, &str)]) -> Self {
+    /// One with these flags.
+    pub(crate) fn start(what: &[&str], address: &str, environment: &[(&str, &str)]) -> Self {
         let directories = tempfile::tempdir().unwrap();
         let mut child = Command::new(env!("CARGO_BIN_EXE_railwatch"))
             .args(["run", "--log.format=json"])

@@ -149,6 +149,7 @@ fn snapshot(at: BootTime) -> Snapshot {
         ],
         product: None,
         trouble: None,
+        journal: None,
         findings: None,
         skipped: vec![Skipped {
             key: DeviceKey::new("sys/devices/pci0000:c0/0000:c2:00.0"),

@@ -126,10 +126,17 @@ impl Engine {
         }
     }
 
-    /// Goes on with findings that were open when the daemon ended; `newest_id` is the highest that
+    /// Goes on with what was found before the daemon ended; `newest_id` is the highest number that
     /// was given.
-    pub fn restore(&mut self, open: Vec<Finding>, newest_id: u64, now: BootTime, wall: f64) {
+    pub fn restore(
+        &mut self,
+        (open, recent): (Vec<Finding>, Vec<Finding>),
+        newest_id: u64,
+        (now, wall): (BootTime, f64),
+    ) {
         self.newest_id = newest_id;
+        self.recent = recent.into();
+        self.recent.truncate(RECENT);
         for finding in open {
             let Some(rule) = crate::core::detect::rule(&finding.code) else {
                 continue;

@@ -31,10 +31,21 @@ pub struct Snapshot {
     pub product: Option<String>,
     /// Why nothing can be read at all; `None` when it can.
     pub trouble: Option<String>,
+    /// Whether findings are written down; `None` where nothing keeps them.
+    pub journal: Option<JournalState>,
     /// What is found; `None` where nothing judges, as in a single reading.
     pub findings: Option<Arc<Findings>>,
     /// The daemon itself; renewed on the slow lane.
     pub own: Arc<Own>,
+}
+
+/// How the journal of findings fares.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum JournalState {
+    /// What happens is written.
+    Working,
+    /// It is not, and why.
+    Failing(String),
 }
 
 /// One device with the newest state of each of its slots.

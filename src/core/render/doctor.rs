@@ -9,7 +9,7 @@ use crate::core::detect::coverage::Coverage;
 use crate::core::detect::rule::Capability;
 use crate::core::model::facts::{SkipReason, Skipped};
 use crate::core::model::outcome::FaultReason;
-use crate::core::model::snapshot::{DeviceView, SlotState, Snapshot, SourceView};
+use crate::core::model::snapshot::{DeviceView, JournalState, SlotState, Snapshot, SourceView};
 
 /// The document's name and version.
 pub const SCHEMA: &str = "railwatch-doctor/1";
@@ -100,7 +100,12 @@ fn examined(snapshot: &Snapshot) -> Document {
     Document {
         schema: SCHEMA,
         at: At::new(snapshot.wall_seconds),
-        sources: snapshot.sources.iter().map(source).collect(),
+        sources: snapshot
+            .sources
+            .iter()
+            .map(source)
+            .chain(snapshot.journal.as_ref().map(journal))
+            .collect(),
         devices: snapshot
             .devices
             .iter()
@@ -127,6 +132,23 @@ fn source(view: &SourceView) -> State {
         state,
         why,
         widen: None,
+    }
+}
+
+fn journal(state: &JournalState) -> State {
+    let (state, why, widen) = match state {
+        JournalState::Working => ("works", None, None),
+        JournalState::Failing(why) => (
+            "degraded",
+            Some(why.clone()),
+            Some("disk: findings are kept in memory; make room in the state directory or mend it"),
+        ),
+    };
+    State {
+        name: "journal".to_owned(),
+        state,
+        why,
+        widen,
     }
 }
 

@@ -15,7 +15,8 @@ fn an_open_finding_survives_a_restart_and_is_not_raised_twice() {
     let wall = 1_700_000_000.0 + 10_080.0;
     node.engine = Engine::new(Expectation::default(), Expectation::default());
     let now = BootTime(node.second * 1_000_000_000);
-    node.engine.restore(open.clone(), 41, now, wall);
+    node.engine
+        .restore((open.clone(), Vec::new()), 41, (now, wall));
     node.told.clear();
     node.pass(30);
     assert!(node.told.is_empty(), "{:?}", node.told);
