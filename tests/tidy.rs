@@ -231,3 +231,30 @@ fn each_command_has_one_file() {
         );
     }
 }
+
+#[test]
+fn each_rule_is_listed_and_tested_and_has_its_alert() {
+    let listed = std::fs::read_to_string(root().join("src/core/detect.rs")).unwrap();
+    let alerts = root().join("deploy/prometheus/railwatch.rules.yml");
+    let alerts = std::fs::read_to_string(alerts).unwrap();
+    let mut count = 0;
+    for (path, text) in sources("src/core/detect") {
+        if !text.contains("static RULE: Rule") {
+            continue;
+        }
+        count += 1;
+        let name = path.rsplit('/').next().unwrap().trim_end_matches(".rs");
+        assert!(text.contains(&format!("code: \"{name}\"")), "{path}");
+        assert!(
+            listed.contains(&format!("&{name}::RULE")),
+            "{path} is not listed"
+        );
+        let tests = root().join(format!("src/core/detect/tests/{name}.rs"));
+        assert!(tests.is_file(), "{path} has no scenarios");
+        assert!(
+            alerts.contains(&format!("finding=\"{name}\"")),
+            "{path} has no alert"
+        );
+    }
+    assert_eq!(count, railwatch::core::detect::RULES.len());
+}

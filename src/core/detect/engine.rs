@@ -1,5 +1,9 @@
 //! Runs the rules over snapshots and keeps what they found.
 
+mod told;
+
+pub use told::{Findings, Happened, Transition};
+
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
@@ -29,56 +33,6 @@ const AT_ONCE: Hold = Hold {
     span: Duration::from_secs(60),
     off: Duration::ZERO,
 };
-
-/// What happened to a finding.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Transition {
-    /// The finding after it.
-    pub finding: Finding,
-    /// What happened.
-    pub what: Happened,
-}
-
-/// What can happen to a finding.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Happened {
-    /// It began.
-    Raised,
-    /// It goes on after less than a minute.
-    Reopened,
-    /// It has become worse.
-    Worse,
-    /// It is over.
-    Over(Why),
-}
-
-impl Happened {
-    /// In one word.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Raised => "raised",
-            Self::Reopened => "reopened",
-            Self::Worse => "worse",
-            Self::Over(why) => why.as_str(),
-        }
-    }
-}
-
-/// What is found at one time; shared with everybody who shows it.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Findings {
-    /// Findings that hold, one for each trouble, the worst first.
-    pub active: Vec<Finding>,
-    /// Findings that are over, the newest first.
-    pub recent: Vec<Finding>,
-    /// Times each rule has raised one since the daemon started.
-    pub raised: BTreeMap<&'static str, u64>,
-    /// How well each rule can judge each subject.
-    pub coverage: Vec<Coverage>,
-    /// Somebody works on the node.
-    pub maintenance: bool,
-}
 
 /// The time of a scene.
 #[derive(Debug, Clone, Copy)]
