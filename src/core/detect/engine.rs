@@ -11,7 +11,7 @@ use crate::core::detect::RULES;
 use crate::core::detect::arbitrate::arbitrate;
 use crate::core::detect::coverage::Coverage;
 use crate::core::detect::expect::merge;
-use crate::core::detect::latch::{Latch, Raised, Step, Why};
+use crate::core::detect::latch::{Latch, Raised, Step};
 use crate::core::detect::learn::Learner;
 use crate::core::detect::rule::{Hold, Judgement, Rule, Verdict, View};
 use crate::core::detect::scene::Scene;
