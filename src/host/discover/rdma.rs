@@ -73,7 +73,10 @@ pub(super) fn port(
     netdevs: &[NetdevFacts],
 ) -> PortFacts {
     let path = format!("sys/class/infiniband/{name}/ports/{number}");
-    let link_layer = facts.text(&format!("{path}/link_layer"));
+    // The kernel's word for a link layer it has no name for.
+    let link_layer = facts
+        .text(&format!("{path}/link_layer"))
+        .filter(|link_layer| link_layer != "Unknown");
     let netdev = netdev_of(facts, name, number, netdevs);
     let members = netdev.as_ref().map_or_else(Vec::new, |netdev| {
         let members = netdev::members(facts, netdev.as_str());
