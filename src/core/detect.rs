@@ -15,6 +15,7 @@ pub mod latch;
 mod learn;
 mod link_down;
 mod link_flap;
+mod maintenance_forgotten;
 mod pcie_degraded;
 mod rate_degraded;
 pub mod rule;
@@ -25,13 +26,14 @@ use rule::Rule;
 
 /// Every rule, in the order in which causes explain each other: of two on one subject the earlier
 /// one is the cause.
-pub static RULES: [&Rule; 6] = [
+pub static RULES: [&Rule; 7] = [
     &device_missing::RULE,
     &link_down::RULE,
     &link_flap::RULE,
     &rate_degraded::RULE,
     &pcie_degraded::RULE,
     &firmware_differs::RULE,
+    &maintenance_forgotten::RULE,
 ];
 
 /// The rule of a code.

@@ -150,7 +150,11 @@ impl Judge {
             self.file.1.clone_from(&snapshot.product);
             self.read_file();
         }
-        for transition in self.engine.tick(snapshot) {
+        let wall = snapshot.wall_seconds;
+        let mut asked = self.maintenance.iter().chain(&self.by_file);
+        let maintenance = asked.find(|maintenance| maintenance.until > wall);
+        let in_maintenance = maintenance.is_some();
+        for transition in self.engine.tick(snapshot, maintenance) {
             tell(&transition);
             hear(&transition);
         }
@@ -164,12 +168,10 @@ impl Judge {
                 keeper.put(content);
             }
         }
-        let wall = snapshot.wall_seconds;
         self.asked.silences.retain(|silence| silence.until > wall);
         let mut findings = self.engine.findings();
         attention::apply(&self.asked.silences, &mut findings.active, wall);
-        let mut asked = self.maintenance.iter().chain(&self.by_file);
-        findings.maintenance = asked.any(|maintenance| maintenance.until > wall);
+        findings.maintenance = in_maintenance;
         Arc::new(findings)
     }
 

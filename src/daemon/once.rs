@@ -77,13 +77,13 @@ pub fn judged(config: &Config, node: Node, timeout: Duration) -> Result<Once, On
             error,
         })?);
     }
-    engine.tick(&reading.snapshot());
+    engine.tick(&reading.snapshot(), None);
     if !reading.left().is_zero() {
         reading.wait(APART)?;
         heard |= reading.poll()?;
     }
     let snapshot = reading.snapshot();
-    engine.tick(&snapshot);
+    engine.tick(&snapshot, None);
     let mut once = reading.end(heard)?;
     once.snapshot = snapshot;
     once.snapshot.findings = Some(Arc::new(engine.findings()));

@@ -16,6 +16,7 @@ use crate::core::detect::learn::Learner;
 use crate::core::detect::rule::{Hold, Judgement, Rule, Verdict, View};
 use crate::core::detect::scene::Scene;
 use crate::core::detect::windows::Windows;
+use crate::core::model::attention::Maintenance;
 use crate::core::model::expectation::Expectation;
 use crate::core::model::finding::{Finding, State};
 use crate::core::model::snapshot::Snapshot;
@@ -133,9 +134,21 @@ impl Engine {
         self.file = file;
     }
 
-    /// Judges a snapshot.
-    pub fn tick(&mut self, snapshot: &Snapshot) -> Vec<Transition> {
-        self.judge(Scene::of(snapshot), snapshot.wall_seconds)
+    /// Judges a snapshot of a node that is in `maintenance`, or not.
+    pub fn tick(
+        &mut self,
+        snapshot: &Snapshot,
+        maintenance: Option<&Maintenance>,
+    ) -> Vec<Transition> {
+        let wall = snapshot.wall_seconds;
+        let scene = Scene {
+            in_maintenance: maintenance.map(|maintenance| {
+                let lasted = (wall - maintenance.since).max(0.0);
+                Duration::try_from_secs_f64(lasted).unwrap_or_default()
+            }),
+            ..Scene::of(snapshot)
+        };
+        self.judge(scene, wall)
     }
 
     /// Judges a scene; `wall` is its time in seconds since 1970.

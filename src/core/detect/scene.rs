@@ -9,6 +9,8 @@ pub use function::Function;
 pub use link::{Link, Technology};
 pub use reading::{Got, got};
 
+use std::time::Duration;
+
 use crate::core::model::facts::Skipped;
 use crate::core::model::snapshot::Snapshot;
 use crate::core::model::time::BootTime;
@@ -24,6 +26,8 @@ pub struct Scene {
     pub functions: Vec<Function>,
     /// Devices that are left alone.
     pub skipped: Vec<Skipped>,
+    /// For how long the node has been in maintenance; `None` if it is not.
+    pub in_maintenance: Option<Duration>,
 }
 
 impl Scene {
@@ -35,6 +39,7 @@ impl Scene {
             links: link::links(&snapshot.devices),
             functions: function::functions(&snapshot.devices),
             skipped: snapshot.skipped.clone(),
+            in_maintenance: None,
         }
     }
 }

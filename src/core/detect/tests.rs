@@ -9,5 +9,6 @@ mod firmware_differs;
 mod life;
 mod link_down;
 mod link_flap;
+mod maintenance_forgotten;
 mod pcie_degraded;
 mod rate_degraded;

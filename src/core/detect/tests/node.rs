@@ -41,6 +41,7 @@ impl Node {
                 links: (0..8).map(link).collect(),
                 functions: (0..8).map(function).collect(),
                 skipped: Vec::new(),
+                in_maintenance: None,
             },
             second,
             told: Vec::new(),
@@ -79,6 +80,7 @@ impl Node {
             links: self.scene.links.clone(),
             functions: self.scene.functions.clone(),
             skipped: self.scene.skipped.clone(),
+            in_maintenance: self.scene.in_maintenance,
         };
         let wall = 1_700_000_000.0 + f64::from(u32::try_from(self.second).unwrap());
         for transition in self.engine.judge(scene, wall) {
