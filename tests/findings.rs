@@ -293,3 +293,80 @@ fn an_open_finding_survives_a_restart_as_open_and_is_not_raised_twice() {
         (document.pointer("/findings/0/state")? == "cleared").then_some(())
     });
 }
+
+/// The prolog's code with this runtime directory and this program first in the path.
+fn prolog(runtime: &Path, programs: &Path) -> i32 {
+    let path = format!("{}:/usr/bin:/bin", programs.display());
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("deploy/slurm/50-railwatch.sh");
+    Command::new("sh")
+        .arg(script)
+        .env("PATH", path)
+        .env("RAILWATCH__PATH__RUNTIME", runtime)
+        .env("RAILWATCH__PATH__STATE", runtime.join("none"))
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .status()
+        .unwrap()
+        .code()
+        .unwrap()
+}
+
+/// A directory with a program called railwatch that does this.
+fn program(text: &str) -> tempfile::TempDir {
+    use std::os::unix::fs::PermissionsExt;
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("railwatch");
+    fs::write(&path, format!("#!/bin/sh\n{text}\n")).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    directory
+}
+
+#[test]
+fn the_slurm_prolog_drains_for_a_gate_and_for_nothing_else() {
+    let node = copy_of("mlx5-2");
+    put_link(node.path(), true);
+    let runtime = tempfile::tempdir().unwrap();
+    let at = runtime.path();
+    let mut environment = PATIENT.to_vec();
+    environment.push(("RAILWATCH__PATH__RUNTIME", at.to_str().unwrap()));
+    let expect = at.join("expect.toml");
+    let path = node.path().to_str().unwrap();
+    let file = said(at, &["expect", "--from-this-node", "--node", path]);
+    fs::write(&expect, file.out).unwrap();
+    environment.push(("RAILWATCH__PATH__EXPECT", expect.to_str().unwrap()));
+    let real = program(&format!("exec {} \"$@\"", env!("CARGO_BIN_EXE_railwatch")));
+    assert_eq!(prolog(at, real.path()), 0, "no daemon");
+    let mut daemon = Daemon::hurried(node.path(), HURRIED, &environment);
+    until("a healthy node", || {
+        (said(at, &["check", "link"]).code == 0).then_some(())
+    });
+    assert_eq!(prolog(at, real.path()), 0, "ok");
+    // Half the PCIe lanes: critical, and no gate.
+    let width = fs::canonicalize(node.path().join("sys/bus/pci/devices/0000:41:00.0")).unwrap();
+    let width = width.join("current_link_width");
+    let whole = fs::read(&width).unwrap();
+    fs::write(&width, "8\n").unwrap();
+    until("a critical finding that is no gate", || {
+        (said(at, &["check"]).code == 2).then_some(())
+    });
+    assert_eq!(prolog(at, real.path()), 0, "critical and no gate");
+    // A card with other lanes than it had: a warning at most.
+    fs::write(&width, "12\n").unwrap();
+    assert_eq!(prolog(at, real.path()), 0, "warning");
+    fs::write(&width, whole).unwrap();
+    put_link(node.path(), false);
+    until("a gate", || (prolog(at, real.path()) == 1).then_some(()));
+    daemon.kill();
+    assert_eq!(prolog(at, real.path()), 0, "the daemon is gone");
+    for (text, what) in [
+        ("exit 3", "unknown"),
+        ("exit 70", "broken"),
+        ("kill -9 $$", "killed"),
+        ("sleep 600", "hanging"),
+    ] {
+        let odd = program(text);
+        assert_eq!(prolog(at, odd.path()), 0, "{what}");
+    }
+    let none = tempfile::tempdir().unwrap();
+    assert_eq!(prolog(at, none.path()), 0, "not installed");
+}
