@@ -17,12 +17,7 @@ fn main() -> io::Result<()> {
     let completions = directory.join("completions");
     fs::create_dir_all(&completions)?;
     for shell in [Shell::Bash, Shell::Zsh, Shell::Fish] {
-        generate_to(
-            shell,
-            &mut Arguments::command(),
-            "railwatch",
-            &completions,
-        )?;
+        generate_to(shell, &mut Arguments::command(), "railwatch", &completions)?;
     }
     Ok(())
 }
