@@ -1,11 +1,11 @@
-# Targets that work: run, test, test-vm, bench, fuzz, clean.
+# Targets that work: run, test, test-vm, bench, fuzz, deb, clean.
 # NO_INSTALL=1 installs nothing: what lacks is said, and what needs it is skipped or fails by name.
 
 SHELL := /bin/bash
 CARGO ?= cargo
 BINARY := target/release/railwatch
 
-.PHONY: run build test test-vm bench fuzz clean
+.PHONY: run build test test-vm bench fuzz deb clean
 
 ## Build and start the daemon on this host; ends with Ctrl-C. Writes below target/run only.
 run: build
@@ -35,6 +35,15 @@ bench: build
 ## Random bytes at whatever reads host text; needs cargo-fuzz and a nightly compiler.
 fuzz:
 	fuzz/run.sh $(FUZZ_SECONDS)
+
+## The Debian package, in target/debian. DEB_FLAGS goes to cargo-deb, such as --deb-version=0.1.0-2.
+deb: build
+	@deploy/install-needs.sh deb
+	$(CARGO) run --locked --example man_pages -- target/package
+	@$(CARGO) deb --version >/dev/null 2>&1 || { \
+	  [ -z "$(NO_INSTALL)" ] || { echo "cargo-deb is not installed and NO_INSTALL is set" >&2; exit 69; }; \
+	  $(CARGO) install --debug --locked --version 3.8.0 cargo-deb; }
+	$(CARGO) deb --no-build $(DEB_FLAGS)
 
 clean:
 	$(CARGO) clean

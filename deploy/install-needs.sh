@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# install-needs.sh build|test|vm|bench: installs what that target lacks, from Debian or Ubuntu.
+# install-needs.sh build|test|vm|bench|deb: installs what that target lacks, from Debian or Ubuntu.
 # NO_INSTALL=1 installs nothing. Prints only what it does.
 set -euo pipefail
 
@@ -12,7 +12,8 @@ packages() {
     test) echo "cc:gcc ld:binutils python3:python3-minimal promtool:prometheus prometheus-node-exporter:prometheus-node-exporter strace:strace git:git curl:curl" ;;
     vm) echo "cc:gcc qemu-system-x86_64:qemu-system-x86 cpio:cpio zstd:zstd xz:xz-utils readelf:binutils python3:python3-minimal" ;;
     bench) echo "python3:python3-minimal prometheus-node-exporter:prometheus-node-exporter" ;;
-    *) echo "install-needs.sh: unknown target $1 (build, test, vm, bench)" >&2; exit 64 ;;
+    deb) echo "dpkg-shlibdeps:dpkg-dev" ;;
+    *) echo "install-needs.sh: unknown target $1 (build, test, vm, bench, deb)" >&2; exit 64 ;;
   esac
 }
 

@@ -9,7 +9,7 @@ kernel=$work/kernel/boot/vmlinuz-$version
 log=$share/console.$(basename "$script" .sh)
 timeout -k 5 "${VM_TIMEOUT:-300}" qemu-system-x86_64 -accel tcg,thread=multi -machine q35 -cpu max -smp 2 -m 768M \
   -kernel "$kernel" -initrd "$work/initrd.zst" -nodefaults -display none -serial stdio -no-reboot \
-  -append "console=ttyS0 quiet panic=-1 mitigations=off rw.run=/host/$script" \
+  -append "console=ttyS0 quiet panic=-1 mitigations=off rw.run=/host/$script ${VM_APPEND:-}" \
   -virtfs "local,path=$share,mount_tag=host,security_model=none,id=host" \
   -netdev user,id=n0,restrict=on -device e1000e,netdev=n0 -netdev user,id=n1,restrict=on -device igb,netdev=n1 "$@" \
   </dev/null | tee "$log"

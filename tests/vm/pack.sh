@@ -45,7 +45,7 @@ base=$work/kernel
 [ -d "$base/lib/modules/$version" ] || base=$work/kernel/usr
 for name in modprobe depmod; do ln -s "$(find "$tools" -path '*bin/kmod' -print -quit)" "$kmod/$name"; done
 [ -e "$base/lib/modules/$version/modules.dep" ] || "$kmod/depmod" -b "$base" "$version"
-wanted="virtio_pci virtio_net 9p 9pnet_virtio e1000e igb rdma_rxe ib_uverbs ib_core crc32_generic veth"
+wanted="virtio_pci virtio_net virtio_blk ext4 9p 9pnet_virtio e1000e igb rdma_rxe ib_uverbs ib_core crc32_generic veth"
 for module in $wanted; do
   "$kmod/modprobe" -d "$base" -S "$version" --show-depends "$module" 2>/dev/null </dev/null | awk '$1=="insmod"{print $2}' ||
     echo "no module $module in this kernel, or built in" >&2
