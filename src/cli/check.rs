@@ -4,7 +4,7 @@ use clap::ValueEnum;
 
 use crate::cli::arguments::{Global, Output};
 use crate::cli::exit::{Failure, Reason};
-use crate::cli::local::{Daemon, LocalError};
+use crate::cli::local::{Daemon, Unanswered};
 use crate::cli::output;
 use crate::core::detect::rule::Area;
 use crate::core::model::snapshot::Snapshot;
@@ -187,30 +187,6 @@ fn answer(global: &Global, args: &Args) -> Result<Answer, Failure> {
     })
 }
 
-/// Why the daemon gave no answer.
-pub(super) enum Unanswered {
-    /// There is none.
-    NoDaemon(LocalError),
-    /// It did not answer as it should.
-    Failed(Failure),
-}
-
-/// The daemon's answer to a `GET`.
-pub(super) fn get(daemon: &Daemon, path: &str) -> Result<Vec<u8>, Unanswered> {
-    match daemon.ask("GET", path) {
-        Ok(answer) if answer.status == 200 => Ok(answer.body),
-        Ok(answer) => {
-            let message = format!("the daemon answered {}: {}", answer.status, answer.text());
-            Err(Unanswered::Failed(Failure::told(Reason::Missing, message)))
-        }
-        Err(error @ LocalError::NoDaemon { .. }) => Err(Unanswered::NoDaemon(error)),
-        Err(error) => Err(Unanswered::Failed(Failure::new(
-            Reason::Missing,
-            &error.into(),
-        ))),
-    }
-}
-
 fn asked(daemon: &Daemon, shape: Output, args: &Args) -> Result<Answer, Unanswered> {
     let areas: Vec<&str> = args.areas.iter().map(|area| area.area().as_str()).collect();
     let path = format!(
@@ -218,7 +194,7 @@ fn asked(daemon: &Daemon, shape: Output, args: &Args) -> Result<Answer, Unanswer
         areas.join(","),
         args.fail_on.word()
     );
-    let document = get(daemon, &path)?;
+    let document = daemon.get(&path)?;
     let told: serde_json::Value = serde_json::from_slice(&document).map_err(|error| {
         Unanswered::Failed(Failure::told(
             Reason::Internal,
@@ -231,7 +207,7 @@ fn asked(daemon: &Daemon, shape: Output, args: &Args) -> Result<Answer, Unanswer
         Output::Json => document,
         Output::Text => {
             age(&told);
-            get(daemon, &format!("{path}&output=text"))?
+            daemon.get(&format!("{path}&output=text"))?
         }
     };
     Ok(Answer {
@@ -252,14 +228,7 @@ fn age(document: &serde_json::Value) {
 /// The node read twice, a second apart, and judged without waiting for verdicts to hold.
 fn judged(global: &Global, config: &Config, daemon: &Daemon) -> Result<Snapshot, Failure> {
     let node = global.wanted_node(config)?;
-    let once = once::judged(config, node, daemon.left()).map_err(|error| {
-        let reason = match error {
-            once::OnceError::Refused(_) => Reason::Input,
-            once::OnceError::Nothing(_) => Reason::Missing,
-            once::OnceError::Expectation { .. } => Reason::Usage,
-        };
-        Failure::new(reason, &error.into())
-    })?;
+    let once = once::judged(config, node, daemon.left())?;
     for device in &once.late {
         output::tell(&format!("{} did not answer in time", device.as_str()));
     }
@@ -279,7 +248,7 @@ pub fn doctor(global: &Global, args: &DoctorArgs) -> Result<(), Failure> {
             Output::Text => "/api/v1/coverage?output=text",
             Output::Json => "/api/v1/coverage",
         };
-        match get(&daemon, path) {
+        match daemon.get(path) {
             Ok(answer) => return output::print(&answer),
             Err(Unanswered::NoDaemon(error)) => {
                 output::tell(&format!("{error}; reading by myself"));

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::process::ExitCode;
 
+use crate::daemon::once::OnceError;
+
 /// Why a command ends without success.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reason {
@@ -73,6 +75,17 @@ impl Failure {
             reason,
             message: message.to_string(),
         }
+    }
+}
+
+impl From<OnceError> for Failure {
+    fn from(error: OnceError) -> Self {
+        let reason = match error {
+            OnceError::Refused(_) => Reason::Input,
+            OnceError::Nothing(_) => Reason::Missing,
+            OnceError::Expectation { .. } => Reason::Usage,
+        };
+        Self::new(reason, &error.into())
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::cli::arguments::Global;
 use crate::cli::attention::ask;
-use crate::cli::exit::{Failure, Reason};
+use crate::cli::exit::Failure;
 use crate::cli::output;
 use crate::core::detect::expect_file;
 use crate::core::detect::scene::Scene;
@@ -32,14 +32,7 @@ pub fn run(global: &Global, args: &Args) -> Result<(), Failure> {
     }
     let config = global.load_and_tell(&global.inputs())?;
     let node = global.wanted_node(&config)?;
-    let once = once::once(&config, node, global.patience()).map_err(|error| {
-        let reason = match error {
-            once::OnceError::Refused(_) => Reason::Input,
-            once::OnceError::Nothing(_) => Reason::Missing,
-            once::OnceError::Expectation { .. } => Reason::Usage,
-        };
-        Failure::new(reason, &error.into())
-    })?;
+    let once = once::once(&config, node, global.patience())?;
     for device in &once.late {
         output::tell(&format!("{} did not answer in time", device.as_str()));
     }

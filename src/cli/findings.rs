@@ -1,9 +1,8 @@
 //! `railwatch findings`: what the running daemon has found.
 
 use crate::cli::arguments::{Global, Output};
-use crate::cli::check::{Unanswered, get};
 use crate::cli::exit::{Failure, Reason};
-use crate::cli::local::Daemon;
+use crate::cli::local::{Daemon, Unanswered};
 use crate::cli::output;
 
 /// What `findings` takes.
@@ -33,7 +32,7 @@ pub fn run(global: &Global, args: &Args) -> Result<(), Failure> {
         (false, Output::Text) => path.push_str("?output=text"),
         (false, Output::Json) => {}
     }
-    match get(&daemon, &path) {
+    match daemon.get(&path) {
         Ok(answer) => output::print(&answer),
         Err(Unanswered::NoDaemon(error)) => Err(Failure::told(
             Reason::Missing,

@@ -8,6 +8,7 @@ use std::time::Duration;
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
 
+use crate::cli::exit::{Failure, Reason};
 use crate::core::model::time::BootTime;
 use crate::daemon::socket;
 use crate::host::clock::{BootClock, Clock};
@@ -69,6 +70,15 @@ impl Answer {
     }
 }
 
+/// Why the daemon gave no answer.
+#[derive(Debug)]
+pub enum Unanswered {
+    /// There is none.
+    NoDaemon(LocalError),
+    /// It did not answer as it should.
+    Failed(Failure),
+}
+
 /// A daemon's local socket.
 #[derive(Debug)]
 pub struct Daemon {
@@ -119,6 +129,26 @@ impl Daemon {
             path: self.path.clone(),
             what,
         })
+    }
+
+    /// The body of its answer to a `GET`.
+    ///
+    /// # Errors
+    ///
+    /// There is no daemon, or it did not answer as it should.
+    pub fn get(&self, path: &str) -> Result<Vec<u8>, Unanswered> {
+        match self.ask("GET", path) {
+            Ok(answer) if answer.status == 200 => Ok(answer.body),
+            Ok(answer) => {
+                let message = format!("the daemon answered {}: {}", answer.status, answer.text());
+                Err(Unanswered::Failed(Failure::told(Reason::Missing, message)))
+            }
+            Err(error @ LocalError::NoDaemon { .. }) => Err(Unanswered::NoDaemon(error)),
+            Err(error) => Err(Unanswered::Failed(Failure::new(
+                Reason::Missing,
+                &error.into(),
+            ))),
+        }
     }
 
     /// What is left of the time.

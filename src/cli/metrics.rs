@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use crate::cli::arguments::{Global, MetricsOptions, Output};
 use crate::cli::exit::{Failure, Reason};
-use crate::cli::local::{Daemon, LocalError};
+use crate::cli::local::{Daemon, Unanswered};
 use crate::cli::output;
 use crate::core::model::snapshot::Snapshot;
 use crate::core::render::metrics::{self, OwnFamilies};
 use crate::core::render::{families, node};
 use crate::daemon::config::Config;
-use crate::daemon::once::{self, Once, OnceError};
+use crate::daemon::once::{self, Once};
 use crate::host::clock::wall_seconds;
 
 /// Path of the document.
@@ -53,49 +53,21 @@ struct Answer {
     age: Option<f64>,
 }
 
-/// Why there is no answer.
-enum Unanswered {
-    NoDaemon(LocalError),
-    Failed(Failure),
-}
-
 /// Asks for the document in any case: an exposition does not tell its time. It is asked for
 /// first, so that what is printed is no older than is said.
 fn asked(daemon: &Daemon, shape: Output, telemetry_path: &str) -> Result<Answer, Unanswered> {
-    let document = get(daemon, DOCUMENT)?;
+    let document = daemon.get(DOCUMENT)?;
     let age = age(&document);
     let body = match shape {
-        Output::Text => get(daemon, telemetry_path)?,
+        Output::Text => daemon.get(telemetry_path)?,
         Output::Json => document,
     };
     Ok(Answer { body, age })
 }
 
-fn get(daemon: &Daemon, path: &str) -> Result<Vec<u8>, Unanswered> {
-    match daemon.ask("GET", path) {
-        Ok(answer) if answer.status == 200 => Ok(answer.body),
-        Ok(answer) => {
-            let message = format!("the daemon answered {}: {}", answer.status, answer.text());
-            Err(Unanswered::Failed(Failure::told(Reason::Missing, message)))
-        }
-        Err(error @ LocalError::NoDaemon { .. }) => Err(Unanswered::NoDaemon(error)),
-        Err(error) => Err(Unanswered::Failed(Failure::new(
-            Reason::Missing,
-            &error.into(),
-        ))),
-    }
-}
-
 fn direct(global: &Global, config: &Config, timeout: Duration) -> Result<(), Failure> {
     let node = global.wanted_node(config)?;
-    let Once { snapshot, late } = once::once(config, node, timeout).map_err(|error| {
-        let reason = match error {
-            OnceError::Refused(_) => Reason::Input,
-            OnceError::Nothing(_) => Reason::Missing,
-            OnceError::Expectation { .. } => Reason::Usage,
-        };
-        Failure::new(reason, &error.into())
-    })?;
+    let Once { snapshot, late } = once::once(config, node, timeout)?;
     for device in late {
         output::tell(&format!(
             "{} did not answer within {timeout:.1?}; it is left out",

@@ -14,7 +14,7 @@ use crate::core::catalog::{Lane, Source};
 use crate::core::ids::DeviceKey;
 use crate::core::model::facts::{DeviceFacts, SkipReason, Skipped};
 use crate::core::model::outcome::{FaultReason, Outcome};
-use crate::core::model::snapshot::{DeviceView, SourceView};
+use crate::core::model::snapshot::{Concepts, DeviceView, SourceView};
 use crate::core::model::time::BootTime;
 use crate::core::wire::{Event, Report, Slot};
 use crate::daemon::child::Counts;
@@ -95,6 +95,7 @@ pub struct History {
 struct Device {
     facts: Arc<DeviceFacts>,
     slots: Arc<[Slot]>,
+    concepts: Arc<Concepts>,
     cells: Vec<Cell>,
     generation: u32,
     /// Since when the node does not have it.
@@ -181,6 +182,7 @@ impl History {
         let device = Device {
             facts: Arc::new(facts),
             cells,
+            concepts: Arc::new(Concepts::of(&slots)),
             slots: slots.into(),
             generation,
             gone: None,
@@ -349,6 +351,7 @@ impl Device {
         DeviceView {
             facts: Arc::clone(&self.facts),
             slots: Arc::clone(&self.slots),
+            concepts: Arc::clone(&self.concepts),
             states: self.slots.iter().zip(&self.cells).map(state).collect(),
             restarted: self.restarted,
         }

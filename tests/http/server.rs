@@ -238,5 +238,6 @@ fn device(name: &str) -> DeviceView {
             SlotState::NotCurrent,
         ],
         restarted: None,
+        concepts: Arc::default(),
     }
 }

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::core::catalog::{Lane, Source};
+use crate::core::catalog::{self, Lane, Source};
 use crate::core::detect::engine::Findings;
 use crate::core::model::change::Run;
 use crate::core::model::facts::{DeviceFacts, Skipped};
 use crate::core::model::outcome::FaultReason;
 use crate::core::model::time::BootTime;
-use crate::core::wire::Slot;
+use crate::core::wire::{Place, Slot, What};
 
 /// The newest state of everything, as of `at`.
 #[derive(Debug, Clone, Default)]
@@ -57,9 +57,41 @@ pub struct DeviceView {
     pub slots: Arc<[Slot]>,
     /// State of `slots`, same order and length.
     pub states: Vec<SlotState>,
+    /// Where concepts stand in `slots`; shared with the history.
+    pub concepts: Arc<Concepts>,
     /// When it last came back, or several of its counters had started again at once; `None` if it
     /// has not since it was first seen.
     pub restarted: Option<BootTime>,
+}
+
+/// Positions of slots by the concept of their row: detectors ask for a dozen of them each second.
+#[derive(Debug, Default)]
+pub struct Concepts(BTreeMap<&'static str, Vec<(Place, usize)>>);
+
+impl Concepts {
+    /// The index of these slots.
+    #[must_use]
+    pub fn of(slots: &[Slot]) -> Self {
+        let mut index: BTreeMap<&'static str, Vec<(Place, usize)>> = BTreeMap::new();
+        for (position, slot) in slots.iter().enumerate() {
+            let What::Row { row, .. } = slot.what else {
+                continue;
+            };
+            if let Some(concept) = catalog::row(row).and_then(|row| row.concept) {
+                let places = index.entry(concept).or_default();
+                places.push((slot.place.clone(), position));
+            }
+        }
+        Self(index)
+    }
+
+    /// The first slot of a concept at a place.
+    #[must_use]
+    pub fn find(&self, concept: &str, place: &Place) -> Option<usize> {
+        let places = self.0.get(concept)?;
+        let found = places.iter().find(|(at, _)| at == place)?;
+        Some(found.1)
+    }
 }
 
 /// The newest state of one slot.

@@ -82,6 +82,7 @@ pub(super) fn device(name: &str, netdev: &str, read: Vec<(Slot, SlotState)>) -> 
         slots: slots.into(),
         states,
         restarted: None,
+        concepts: Arc::default(),
     }
 }
 

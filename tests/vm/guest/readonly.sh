@@ -63,6 +63,14 @@ traced() {
   shift
   trace "$name" "$RW" "$@" >"/tmp/out.$name" 2>&1 || { cat "/tmp/out.$name"; fail "railwatch $* failed"; }
 }
+# A check's code is its answer; 64 and above are failures.
+checked() {
+  name=$1
+  shift
+  status=0
+  trace "$name" "$RW" "$@" >"/tmp/out.$name" 2>&1 || status=$?
+  [ "$status" -le 3 ] || { cat "/tmp/out.$name"; fail "railwatch $* failed: $status"; }
+}
 # Whatever the program says it can do; a command that is not known here fails, so that none goes untested.
 for command in $("$RW" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p'); do
   case $command in
@@ -80,6 +88,24 @@ for command in $("$RW" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p
       ;;
     capture) traced capture capture --out /run/railwatch/node.tar.zst ;;
     reload) traced reload reload ;;
+    check)
+      checked check check
+      checked check-direct check --direct
+      ;;
+    doctor)
+      traced doctor doctor
+      traced doctor-direct doctor --direct
+      ;;
+    findings) traced findings findings ;;
+    expect)
+      traced expect expect --from-this-node
+      traced expect-accept expect --accept
+      ;;
+    silence) traced silence silence link_down --for 1m ;;
+    maintenance)
+      traced maintenance-on maintenance on --for 1m --reason test
+      traced maintenance-off maintenance off
+      ;;
     *) fail "the command $command is not covered here" ;;
   esac
   pass "$command on record"

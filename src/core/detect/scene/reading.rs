@@ -49,21 +49,19 @@ impl Got {
 /// device has speaks: of those that exclude each other it has one.
 #[must_use]
 pub fn got(device: &DeviceView, concept: &str, place: &Place) -> Got {
-    let found = device
-        .slots
-        .iter()
-        .zip(&device.states)
-        .filter(|(slot, _)| slot.place == *place)
-        .find_map(|(slot, state)| {
-            let What::Row { row, entry } = slot.what else {
-                return None;
-            };
-            let row = catalog::row(row).filter(|row| row.concept == Some(concept))?;
-            Some((row, entry, *state))
-        });
-    match found {
-        None => Got::Missing,
-        Some((row, entry, state)) => read(row, entry, state),
+    let Some(position) = device.concepts.find(concept, place) else {
+        return Got::Missing;
+    };
+    let (Some(slot), Some(state)) = (device.slots.get(position), device.states.get(position))
+    else {
+        return Got::Missing;
+    };
+    match slot.what {
+        What::Row { row, entry } => match catalog::row(row) {
+            Some(row) => read(row, entry, *state),
+            None => Got::Missing,
+        },
+        What::Raw { .. } => Got::Missing,
     }
 }
 

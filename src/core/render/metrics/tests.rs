@@ -243,6 +243,7 @@ fn step(number: u64, views: &[DeviceView]) -> Snapshot {
                 slots: Arc::clone(&view.slots),
                 states: states.collect(),
                 restarted: None,
+                concepts: Arc::default(),
             })
         })
         .collect();
