@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use tracing::{info, warn};
@@ -12,6 +13,7 @@ use crate::core::model::attention::{self, LONGEST, Maintenance, Silence};
 use crate::core::model::expectation::Expectation;
 use crate::core::model::finding::Severity;
 use crate::core::model::snapshot::Snapshot;
+use crate::core::model::time::BootTime;
 use crate::daemon::keeper::{self, Keeper};
 
 /// Version of the file with what was learnt.
@@ -20,6 +22,9 @@ const LEARNT: &str = "railwatch-learnt/1";
 const ASKED: &str = "railwatch-asked/1";
 /// Bytes of either that are read at most.
 const LIMIT: u64 = 4 << 20;
+/// Time between two judgements: a little less than two polls, as no rule needs less than five
+/// seconds. Each costs a tenth of what a poll costs.
+const APART: Duration = Duration::from_millis(1900);
 /// Silences that are kept.
 const SILENCES: usize = 256;
 
@@ -78,6 +83,8 @@ pub struct Judge {
     file: (Option<String>, Option<String>),
     /// Nothing has been judged yet.
     first: bool,
+    /// What was last found, and when.
+    newest: Option<(BootTime, Arc<Findings>)>,
     learnt: Option<Keeper>,
     kept: Option<Keeper>,
 }
@@ -100,6 +107,7 @@ impl Judge {
             engine: Engine::new(Expectation::default(), learnt.unwrap_or_default()),
             file: (file, None),
             first: true,
+            newest: None,
             maintenance: None,
             by_file: None,
             asked: asked.unwrap_or_default(),
@@ -145,6 +153,11 @@ impl Judge {
         snapshot: &Snapshot,
         hear: &mut dyn FnMut(&Transition),
     ) -> Arc<Findings> {
+        if let Some((at, newest)) = &self.newest
+            && snapshot.at.since(*at) < APART
+        {
+            return Arc::clone(newest);
+        }
         if self.file.1 != snapshot.product || self.first {
             self.first = false;
             self.file.1.clone_from(&snapshot.product);
@@ -172,7 +185,9 @@ impl Judge {
         let mut findings = self.engine.findings();
         attention::apply(&self.asked.silences, &mut findings.active, wall);
         findings.maintenance = in_maintenance;
-        Arc::new(findings)
+        let findings = Arc::new(findings);
+        self.newest = Some((snapshot.at, Arc::clone(&findings)));
+        findings
     }
 
     /// Does what a person asked for; says what was done.
@@ -181,6 +196,8 @@ impl Judge {
     ///
     /// What is wrong with it.
     pub fn ask(&mut self, ask: Ask, wall: f64) -> Result<String, String> {
+        // What was asked shows at once.
+        self.newest = None;
         match ask {
             Ask::MaintenanceOn { seconds, reason } => {
                 let until = wall + checked(seconds)?;

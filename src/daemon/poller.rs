@@ -31,7 +31,7 @@ use crate::host::clock::{BootClock, Clock, wall_seconds};
 /// How long a tick's snapshot waits for a device that is late.
 const LATE: Duration = Duration::from_millis(250);
 /// How often we look at our own processes.
-const OWN: Duration = Duration::from_secs(10);
+const OWN: Duration = Duration::from_secs(60);
 /// Messages taken before the next look at the clock.
 const AT_ONCE: usize = 256;
 /// How long the first snapshot waits: a card's first probe may take seconds.

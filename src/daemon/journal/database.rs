@@ -113,8 +113,8 @@ impl Database {
                 .flatten();
             let text = |row: &rusqlite::Row<'_>| row.get::<_, String>(0);
             Ok(Restored {
-                open: findings(open.query_map([], text)?),
-                recent: findings(over.query_map([RECENT], text)?),
+                open: findings(open.query_map([], text)?)?,
+                recent: findings(over.query_map([RECENT], text)?)?,
                 newest_id: newest.and_then(|id| u64::try_from(id).ok()).unwrap_or(0),
             })
         };
@@ -141,12 +141,14 @@ impl Database {
     }
 }
 
-fn findings(texts: impl Iterator<Item = rusqlite::Result<String>>) -> Vec<Finding> {
-    // A row nobody can read any more is no reason to forget the others.
-    texts
-        .filter_map(Result::ok)
-        .filter_map(|text| serde_json::from_str(&text).ok())
-        .collect()
+/// Findings from their texts. One nobody understands any more is no reason to forget the others; a
+/// row that cannot be read is.
+fn findings(
+    texts: impl Iterator<Item = rusqlite::Result<String>>,
+) -> rusqlite::Result<Vec<Finding>> {
+    let texts: Vec<String> = texts.collect::<rusqlite::Result<_>>()?;
+    let read = |text: &String| serde_json::from_str(text).ok();
+    Ok(texts.iter().filter_map(read).collect())
 }
 
 fn connect(path: &Path) -> rusqlite::Result<Connection> {
@@ -275,7 +277,11 @@ fn tidy(connection: &mut Connection, before: f64, max_bytes: u64) -> rusqlite::R
         }
     }
     orphans(connection)?;
-    connection.execute_batch("PRAGMA incremental_vacuum;")
+    // Each step gives one page back.
+    let mut vacuum = connection.prepare("PRAGMA incremental_vacuum")?;
+    let mut steps = vacuum.query([])?;
+    while steps.next()?.is_some() {}
+    Ok(())
 }
 
 fn orphans(connection: &Connection) -> rusqlite::Result<()> {

@@ -97,7 +97,7 @@ impl Writer {
     }
 
     fn patience(&self) -> Duration {
-        if self.waiting.is_empty() {
+        if self.waiting.is_empty() && self.failures == 0 {
             TIDY
         } else {
             self.not_before
@@ -106,10 +106,21 @@ impl Writer {
         }
     }
 
-    /// Only the newest are kept while the disk does not work.
+    /// Only so many are kept while the disk does not work. What goes first is what a later word of
+    /// the same finding says better; how each finding stands is kept as long as there is room.
     fn forget_some(&mut self) {
         while self.waiting.len() > QUEUE {
-            self.waiting.pop_front();
+            let mut newest = std::collections::BTreeSet::new();
+            let stale = self
+                .waiting
+                .iter()
+                .enumerate()
+                .rev()
+                .filter_map(|(position, word)| {
+                    (!newest.insert(word.finding.id)).then_some(position)
+                });
+            let position = stale.last().unwrap_or_default();
+            self.waiting.remove(position);
             self.state
                 .lost
                 .fetch_add(1, std::sync::atomic::Ordering::Relaxed);
@@ -139,7 +150,8 @@ impl Writer {
     }
 
     fn write(&mut self) {
-        if self.waiting.is_empty() || self.clock.now() < self.not_before {
+        let idle = self.waiting.is_empty() && self.failures == 0;
+        if idle || self.clock.now() < self.not_before {
             return;
         }
         if self.database.is_none() && self.open().is_none() {
