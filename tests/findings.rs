@@ -120,6 +120,7 @@ fn a_port_that_goes_down_is_told_everywhere_and_gone_when_it_is_back() {
         let document = findings(&daemon);
         (document.pointer("/findings/0/state")? == "cleared").then_some(())
     });
+    assert_eq!(sample(&daemon, DOWN), None, "it was silenced to its end");
 }
 
 /// What the commands say of a port that is down.

@@ -183,6 +183,12 @@ impl Judge {
         }
         self.asked.silences.retain(|silence| silence.until > wall);
         let mut findings = self.engine.findings();
+        let all = findings.active.iter().chain(&findings.recent);
+        let silenced = all.filter(|finding| {
+            let mut silences = self.asked.silences.iter();
+            silences.any(|silence| silence.covers(finding))
+        });
+        findings.quiet = silenced.map(|finding| finding.id).collect();
         attention::apply(&self.asked.silences, &mut findings.active, wall);
         findings.maintenance = in_maintenance;
         let findings = Arc::new(findings);

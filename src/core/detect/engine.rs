@@ -367,6 +367,7 @@ impl Engine {
             recent: self.recent.iter().cloned().collect(),
             raised: raised.collect(),
             coverage: self.coverage.values().flatten().cloned().collect(),
+            quiet: Vec::new(),
             maintenance: false,
         }
     }

@@ -52,6 +52,8 @@ pub struct Findings {
     pub raised: BTreeMap<&'static str, u64>,
     /// How well each rule can judge each subject.
     pub coverage: Vec<Coverage>,
+    /// Numbers of findings nobody wants to be told of, also of those that are over.
+    pub quiet: Vec<u64>,
     /// Somebody works on the node.
     pub maintenance: bool,
 }

@@ -26,7 +26,9 @@ pub(super) fn add<'a>(sheet: &mut Sheet<'a>, snapshot: &'a Snapshot) {
     });
     // Of two on one subject the active one comes first and stays.
     for finding in findings.active.iter().chain(recent) {
-        if let Some(severity) = exported(finding, findings.maintenance) {
+        // The end of a silenced finding is no reason for an alert either.
+        let quiet = findings.quiet.contains(&finding.id);
+        if let Some(severity) = exported(finding, findings.maintenance).filter(|_| !quiet) {
             let labels = [finding.code.as_str(), finding.subject.as_str()];
             let value = Some(float(severity.number()));
             put(sheet, &FINDING_SEVERITY, &labels, value);
